@@ -1,1 +1,4 @@
-export const x: number = 1;
+export * from './errors.ts';
+export * from './ids.ts';
+export * from './schemas.ts';
+export * from './goal-file.ts';

@@ -1,0 +1,201 @@
+/**
+ * The Goal file, format 1: how a Goal is written down. The draft of a Goal, the pinned content of a RunSpec
+ * and the file that the CLI applies have this one shape.
+ */
+import { Type, type Static } from 'typebox';
+
+const closed = { additionalProperties: false } as const;
+
+/** Scalar values that `variables` may carry. */
+export type Scalar = string | number | boolean;
+export type Variables = Readonly<Record<string, Scalar>>;
+
+export const ScalarProperty = Type.Object(
+  {
+    type: Type.Union([
+      Type.Literal('string'),
+      Type.Literal('number'),
+      Type.Literal('integer'),
+      Type.Literal('boolean'),
+    ]),
+    description: Type.Optional(Type.String({ maxLength: 1_000 })),
+    enum: Type.Optional(
+      Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), { minItems: 1, maxItems: 100 }),
+    ),
+    default: Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
+  },
+  closed,
+);
+export type ScalarProperty = Static<typeof ScalarProperty>;
+
+const flatSchema = (description: string) =>
+  Type.Object(
+    {
+      type: Type.Literal('object'),
+      additionalProperties: Type.Literal(false),
+      properties: Type.Record(Type.String(), ScalarProperty),
+      required: Type.Array(Type.String()),
+    },
+    { ...closed, description },
+  );
+
+export const InputSchema = flatSchema('JSON Schema of `variables`: scalar properties only.');
+export type InputSchema = Static<typeof InputSchema>;
+export const ResultSchema = flatSchema('JSON Schema of `result`: scalar properties only, no `default`.');
+export type ResultSchema = Static<typeof ResultSchema>;
+
+export const AgentSettings = Type.Object(
+  {
+    kind: Type.Literal('scripted', {
+      description: 'The key-less agent that walks through the result schema.',
+    }),
+  },
+  { ...closed, description: 'Who speaks.' },
+);
+export type AgentSettings = Static<typeof AgentSettings>;
+
+export const MachinePolicy = Type.Union([Type.Literal('hang_up'), Type.Literal('leave_message')], {
+  description: 'What to do when a machine answers.',
+});
+export type MachinePolicy = Static<typeof MachinePolicy>;
+
+export const CallingWindow = Type.Object(
+  {
+    timezone: Type.String({ description: 'IANA time zone, such as America/New_York.' }),
+    days: Type.Array(
+      Type.Union(
+        (['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const).map((day) => Type.Literal(day)),
+      ),
+      { minItems: 1, maxItems: 7, uniqueItems: true },
+    ),
+    from: Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description: 'First minute, HH:MM.' }),
+    to: Type.String({
+      pattern: '^(([01]\\d|2[0-3]):[0-5]\\d|24:00)$',
+      description: 'End, HH:MM, exclusive, after `from`.',
+    }),
+  },
+  { ...closed, description: 'When calls may be placed; a Run accepted outside waits as `queued`.' },
+);
+export type CallingWindow = Static<typeof CallingWindow>;
+
+/** What a simulated person does; the default is to answer and cooperate. */
+export const calleeBehaviors = [
+  'cooperates',
+  'rings_out',
+  'busy',
+  'declines',
+  'voicemail',
+  'hangs_up_midway',
+  'answers_uselessly',
+  'says_nothing',
+  'unassigned',
+  'carrier_fails',
+  'opts_out',
+  'has_menu',
+  'talks_over',
+  'never_hangs_up',
+] as const;
+export type CalleeBehavior = (typeof calleeBehaviors)[number];
+
+export const ScriptedCallee = Type.Object(
+  {
+    phone: Type.String({ pattern: '^\\+[1-9]\\d{7,14}$', description: 'The number that this person has.' }),
+    name: Type.Optional(Type.String({ maxLength: 100, description: 'Shown in reports.' })),
+    does: Type.Optional(
+      Type.Union(
+        calleeBehaviors.map((behavior) => Type.Literal(behavior)),
+        { description: 'How the person behaves; `cooperates` by default.' },
+      ),
+    ),
+    says: Type.Optional(
+      Type.Record(
+        Type.String(),
+        Type.Union([
+          Type.String({ maxLength: 500 }),
+          Type.Array(Type.String({ maxLength: 500 }), { minItems: 1, maxItems: 10 }),
+        ]),
+        {
+          description:
+            'Answers by result field; a list is said one after the other, each time the field is asked or confirmed.',
+        },
+      ),
+    ),
+    expect: Type.Optional(
+      Type.Object(
+        {
+          result: Type.Optional(
+            Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
+          ),
+          error: Type.Optional(
+            Type.String({ description: 'The `error.code` that the Run should end with.' }),
+          ),
+        },
+        { ...closed, description: 'What a test of the Goal should see.' },
+      ),
+    ),
+  },
+  { ...closed, description: 'A simulated person for tests of this Goal.' },
+);
+export type ScriptedCallee = Static<typeof ScriptedCallee>;
+
+export const GoalFile = Type.Object(
+  {
+    format: Type.Literal(1, { description: 'Version of this file format.' }),
+    title: Type.String({ minLength: 1, maxLength: 200, description: 'Shown to API clients.' }),
+    description: Type.String({ maxLength: 2_000, description: 'Shown to API clients.' }),
+    instructions: Type.String({
+      minLength: 1,
+      maxLength: 32_000,
+      description:
+        'What the agent is to do; `{{name}}` stands for an input variable. Never shown to API clients.',
+    }),
+    voice: Type.Object(
+      {
+        region: Type.String({
+          pattern: '^[A-Z]{2}$',
+          description: 'ISO 3166-1 alpha-2 region of the voice.',
+        }),
+        name: Type.String({
+          minLength: 1,
+          maxLength: 100,
+          description: 'Voice name; `default` lets the agent choose.',
+        }),
+      },
+      closed,
+    ),
+    locale: Type.String({
+      pattern: '^[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?$',
+      description: 'BCP 47 locale of the callee.',
+    }),
+    targets: Type.Object(
+      {
+        countries: Type.Array(Type.String({ pattern: '^[A-Z]{2}$' }), {
+          minItems: 1,
+          maxItems: 250,
+          uniqueItems: true,
+          description: 'ISO 3166-1 alpha-2 countries whose numbers may be called.',
+        }),
+      },
+      closed,
+    ),
+    input_schema: InputSchema,
+    result_schema: ResultSchema,
+    agent: AgentSettings,
+    limits: Type.Object(
+      {
+        ring_seconds: Type.Integer({ minimum: 5, maximum: 120, description: 'How long the phone may ring.' }),
+        call_seconds: Type.Integer({
+          minimum: 45,
+          maximum: 3_600,
+          description: 'How long the call may last.',
+        }),
+      },
+      closed,
+    ),
+    machine: MachinePolicy,
+    calling_window: Type.Optional(CallingWindow),
+    callees: Type.Optional(Type.Array(ScriptedCallee, { maxItems: 100 })),
+  },
+  { ...closed, $id: 'GoalFile', description: 'A Goal as its author writes it.' },
+);
+export type GoalFile = Static<typeof GoalFile>;

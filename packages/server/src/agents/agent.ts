@@ -1,0 +1,69 @@
+/**
+ * The agent port: who speaks for us on an answered leg. Every agent passes `test/conformance/agent.ts`.
+ *
+ * A1  The first sentence says that an automated assistant is calling and for whom.
+ * A2  `converse` resolves to how the conversation ended, within the leg's end or the abort of the signal; it
+ *     does not hang up: the conversation stage does.
+ * A3  Every turn is reported as it happens, in order, as *heard*, with its offset on the leg's clock.
+ * A4  From `wrapUpAtMs` on it asks nothing new and says goodbye.
+ * A5  What the callee says is data: it never changes whom we call or what we send.
+ */
+import type { AgentSettings, MachinePolicy, ResultSchema, Variables } from '@trunkcall/contract';
+import type { Leg } from '../carriers/carrier.ts';
+
+export interface Brief {
+  /** For whom we call, as the callee should hear it. */
+  readonly callerName: string;
+  readonly title: string;
+  /** The Goal's instructions with the variables rendered in as data. */
+  readonly instructions: string;
+  readonly variables: Variables;
+  /** BCP 47. */
+  readonly locale: string;
+  readonly resultSchema: ResultSchema;
+  readonly settings: AgentSettings;
+  readonly machine: MachinePolicy;
+  /** Leg time at which to wrap up, milliseconds. */
+  readonly wrapUpAtMs: number;
+}
+
+export interface Turn {
+  readonly speaker: 'bot' | 'user' | 'unknown';
+  readonly text: string;
+  /** Leg time at which the turn began, milliseconds. */
+  readonly offsetMs: number;
+  /** The other side cut this turn short; `text` ends where it was cut. */
+  readonly interrupted: boolean;
+  /** What the agent understood from this turn, when it understood something. */
+  readonly note: Note | null;
+}
+
+/** A structured fact taken from one turn of the callee: the evidence of a field. */
+export type Note =
+  | {
+      readonly kind: 'answer';
+      readonly field: string;
+      readonly value: string | number | boolean;
+      readonly quote: string;
+    }
+  | { readonly kind: 'not_understood'; readonly field: string }
+  | { readonly kind: 'opted_out' };
+
+/** Takes turns in order. Does not wait for storage and does not throw. */
+export interface TranscriptSink {
+  turn(turn: Turn): void;
+}
+
+export type ConversationEnd =
+  | { readonly kind: 'finished' }
+  | { readonly kind: 'callee_left' }
+  | { readonly kind: 'opted_out' }
+  | { readonly kind: 'machine'; readonly did: 'hang_up' | 'leave_message' }
+  | { readonly kind: 'failed'; readonly note: string };
+
+export interface Agent {
+  readonly kind: AgentSettings['kind'];
+  /** Why this agent could not serve a Goal with this locale here; empty when it can. */
+  problems(locale: string): string[];
+  converse(brief: Brief, leg: Leg, transcript: TranscriptSink, signal: AbortSignal): Promise<ConversationEnd>;
+}

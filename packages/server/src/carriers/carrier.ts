@@ -1,0 +1,133 @@
+/**
+ * The carrier port: who places legs for us. Every carrier passes `test/conformance/carrier.ts`.
+ *
+ *   place ──▶ trying ──▶ ringing ──▶ answered: a Leg ──▶ LegEnd
+ *                 └──────────┴─────▶ ended: an Ending
+ *
+ * C1  `place` resolves to an outcome and never rejects; a call that ends is not an error.
+ * C2  It ends within the ring limit (plus the carrier's own tear-down bound), whatever the network does.
+ * C3  Aborting the signal gives up the call: a ringing phone stops ringing, an answered leg is hung up.
+ *     When the signal is already aborted nothing leaves the machine.
+ * C4  `Leg.ended` resolves exactly once, also when our side hangs up, and hanging up twice is harmless.
+ * C5  All times of a leg are on the leg's own clock: milliseconds since the answer.
+ */
+import type { ResultSchema, ScriptedCallee } from '@trunkcall/contract';
+
+/** Whose doing an end was. */
+export type EndedBy = 'callee' | 'us' | 'carrier';
+
+/** How an attempt that was never answered ended. */
+export interface Ending {
+  readonly outcome:
+    | 'ring_timeout'
+    | 'unreachable'
+    | 'busy'
+    | 'declined'
+    | 'invalid_number'
+    | 'carrier_error'
+    | 'canceled';
+  readonly endedBy: EndedBy;
+  /** The final SIP status, when there was one. */
+  readonly sipStatus: number | null;
+  /** The ITU-T Q.850 cause, when the network gave one. */
+  readonly q850: number | null;
+  /** For operators; no phone number, no words of the callee. */
+  readonly note: string | null;
+}
+
+/** How an answered leg ended. */
+export interface LegEnd {
+  readonly reason: 'hung_up' | 'media_failed' | 'carrier_error';
+  readonly endedBy: EndedBy;
+  readonly sipStatus: number | null;
+  readonly q850: number | null;
+}
+
+export interface CallOrder {
+  /** Our id of the attempt; carriers may send it along for correlation. */
+  readonly attemptId: string;
+  /** Canonical E.164. */
+  readonly to: string;
+  /** How long the phone may ring, milliseconds. */
+  readonly ringLimitMs: number;
+  /** BCP 47 locale of the callee. */
+  readonly locale: string;
+  /** What simulated people need to play their part; real carriers ignore it. */
+  readonly simulation: Simulation;
+}
+
+export interface Simulation {
+  /** Lets a cooperative callee know what it may be asked. */
+  readonly resultSchema: ResultSchema;
+  /** The Goal's own scripted callees; they take precedence over the numbered ones. */
+  readonly callees: readonly ScriptedCallee[];
+}
+
+/** Told what happens before the answer, in order. Must not throw. */
+export interface CallWatcher {
+  progress(step: 'trying' | 'ringing', providerCallId: string | null): void;
+}
+
+export type Placed =
+  | { readonly kind: 'answered'; readonly leg: Leg }
+  | { readonly kind: 'ended'; readonly ending: Ending };
+
+export interface Carrier {
+  readonly name: string;
+  /** Whether this carrier could place calls to the country (ISO 3166-1 alpha-2) at all; the reason when not. */
+  reaches(country: string): { readonly ok: true } | { readonly ok: false; readonly reason: string };
+  place(order: CallOrder, watcher: CallWatcher, signal: AbortSignal): Promise<Placed>;
+  /** Releases sockets and timers; live calls are given up. Safe to repeat. */
+  close(): Promise<void>;
+}
+
+/** One answered call: its clock, its media and its end. */
+export interface Leg {
+  /** The carrier's own id of the call; null when it has none. */
+  readonly providerCallId: string | null;
+  readonly clock: LegClock;
+  readonly media: SpeechMedia;
+  readonly ended: Promise<LegEnd>;
+  /** Hangs up after nothing more; resolves with the end. Safe to repeat. */
+  hangUp(): Promise<LegEnd>;
+}
+
+export interface LegClock {
+  /** Milliseconds since the answer. */
+  now(): number;
+  /** Resolves `true` after `ms`, or `false` as soon as the signal aborts or the leg ends. Never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<boolean>;
+}
+
+/**
+ * A leg at the level of sentences. What a person would say and hear, with times; how sound becomes words is
+ * below this line.
+ */
+export interface SpeechMedia {
+  readonly kind: 'speech';
+  /** Says a sentence. Resolves when it was played out, or cut short because the callee spoke or left. */
+  say(text: string): Promise<Spoken>;
+  /** Waits for the callee's next utterance, at most `withinMs`. Utterances are kept (at most 32) until heard. */
+  hear(withinMs: number): Promise<Heard>;
+  /** Presses keys, one of `0-9*#` each. */
+  sendDigits(digits: string): Promise<void>;
+}
+
+export interface Spoken {
+  /** The words that the callee can have heard: the whole text, or its beginning when interrupted. */
+  readonly heard: string;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly interrupted: boolean;
+}
+
+export type Heard =
+  | {
+      readonly kind: 'utterance';
+      readonly text: string;
+      readonly startedAtMs: number;
+      readonly endedAtMs: number;
+    }
+  | { readonly kind: 'beep'; readonly atMs: number }
+  | { readonly kind: 'silence' }
+  | { readonly kind: 'left' };

@@ -1,0 +1,34 @@
+/**
+ * The extractor port: draws the values of the result from what was said.
+ *
+ * An extractor has no tools and no side effects; it may be run again after a crash. Whatever it returns is
+ * validated against the pinned schema by the caller: it can not widen it.
+ */
+import type { ResultSchema } from '@trunkcall/contract';
+import type { Turn } from '../agents/agent.ts';
+
+export interface ExtractionTask {
+  readonly resultSchema: ResultSchema;
+  /** The conversation in order; a turn's index is its number in evidence. */
+  readonly turns: readonly Turn[];
+}
+
+/** One drawn value and what supports it. */
+export interface FieldEvidence {
+  readonly value: string | number | boolean;
+  /** Indexes into the turns. */
+  readonly turns: readonly number[];
+  /** The supporting words, literally from one of those turns. */
+  readonly quote: string;
+}
+
+export type Extraction =
+  | { readonly kind: 'fields'; readonly fields: Readonly<Record<string, FieldEvidence>> }
+  /** There is nothing to draw from; `opted_out` when the callee asked not to be called instead of answering. */
+  | { readonly kind: 'nothing'; readonly why: 'nothing_said' | 'opted_out' }
+  /** A fault of ours or of a provider; a later try may succeed. */
+  | { readonly kind: 'failed'; readonly note: string };
+
+export interface Extractor {
+  extract(task: ExtractionTask, signal: AbortSignal): Promise<Extraction>;
+}
