@@ -63,6 +63,11 @@ export const apiErrors = {
     meaning: 'The Goal file or draft is not valid; `details.problems` lists where and why (operator API).',
     action: 'Mend the file at the named places.',
   },
+  goal_state_conflict: {
+    statuses: [409],
+    meaning: 'The command is not possible in the Goal’s present state, `details.state` (operator API).',
+    action: 'See the Goal’s life: a draft must be published first; a retired Goal stays retired.',
+  },
   already_exists: {
     statuses: [409],
     meaning: 'An object with this name exists already (operator API).',

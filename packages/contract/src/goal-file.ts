@@ -3,6 +3,7 @@
  * and the file that the CLI applies have this one shape.
  */
 import { Type, type Static } from 'typebox';
+import { enumeration } from './enumeration.ts';
 
 const closed = { additionalProperties: false } as const;
 
@@ -12,12 +13,7 @@ export type Variables = Readonly<Record<string, Scalar>>;
 
 export const ScalarProperty = Type.Object(
   {
-    type: Type.Union([
-      Type.Literal('string'),
-      Type.Literal('number'),
-      Type.Literal('integer'),
-      Type.Literal('boolean'),
-    ]),
+    type: enumeration(['string', 'number', 'integer', 'boolean']),
     description: Type.Optional(Type.String({ maxLength: 1_000 })),
     enum: Type.Optional(
       Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), { minItems: 1, maxItems: 100 }),
@@ -54,7 +50,7 @@ export const AgentSettings = Type.Object(
 );
 export type AgentSettings = Static<typeof AgentSettings>;
 
-export const MachinePolicy = Type.Union([Type.Literal('hang_up'), Type.Literal('leave_message')], {
+export const MachinePolicy = enumeration(['hang_up', 'leave_message'], {
   description: 'What to do when a machine answers.',
 });
 export type MachinePolicy = Static<typeof MachinePolicy>;
@@ -62,12 +58,11 @@ export type MachinePolicy = Static<typeof MachinePolicy>;
 export const CallingWindow = Type.Object(
   {
     timezone: Type.String({ description: 'IANA time zone, such as America/New_York.' }),
-    days: Type.Array(
-      Type.Union(
-        (['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const).map((day) => Type.Literal(day)),
-      ),
-      { minItems: 1, maxItems: 7, uniqueItems: true },
-    ),
+    days: Type.Array(enumeration(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']), {
+      minItems: 1,
+      maxItems: 7,
+      uniqueItems: true,
+    }),
     from: Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description: 'First minute, HH:MM.' }),
     to: Type.String({
       pattern: '^(([01]\\d|2[0-3]):[0-5]\\d|24:00)$',
@@ -102,10 +97,7 @@ export const ScriptedCallee = Type.Object(
     phone: Type.String({ pattern: '^\\+[1-9]\\d{7,14}$', description: 'The number that this person has.' }),
     name: Type.Optional(Type.String({ maxLength: 100, description: 'Shown in reports.' })),
     does: Type.Optional(
-      Type.Union(
-        calleeBehaviors.map((behavior) => Type.Literal(behavior)),
-        { description: 'How the person behaves; `cooperates` by default.' },
-      ),
+      enumeration(calleeBehaviors, { description: 'How the person behaves; `cooperates` by default.' }),
     ),
     says: Type.Optional(
       Type.Record(

@@ -2,3 +2,4 @@ export * from './errors.ts';
 export * from './ids.ts';
 export * from './schemas.ts';
 export * from './goal-file.ts';
+export * from './operator.ts';

@@ -1,6 +1,7 @@
 /** The public shapes of the Developer API: one source of TypeScript types, serialization and OpenAPI 3.1. */
 import { Type, type Static } from 'typebox';
-import { apiErrors, goalRunErrors } from './errors.ts';
+import { enumeration } from './enumeration.ts';
+import { apiErrors, goalRunErrors, type GoalRunErrorCode } from './errors.ts';
 
 const closed = { additionalProperties: false } as const;
 
@@ -48,10 +49,9 @@ export type GoalRunStatus = (typeof goalRunStatuses)[number];
 
 export const GoalRunError = Type.Object(
   {
-    code: Type.Union(
-      Object.keys(goalRunErrors).map((code) => Type.Literal(code as keyof typeof goalRunErrors)),
-      { description: 'Why there is no result; for program logic.' },
-    ),
+    code: enumeration(Object.keys(goalRunErrors) as GoalRunErrorCode[], {
+      description: 'Why there is no result; for program logic.',
+    }),
     message: Type.String({ description: 'For logs and operators.' }),
     detail_code: nullable(Type.String({ maxLength: 128 }), 'A finer, stable reason in snake_case.'),
   },
@@ -69,10 +69,7 @@ export const GoalRun = Type.Object(
       Type.String(),
       'The selected call attempt once there is one; says nothing about an answer.',
     ),
-    status: Type.Union(
-      goalRunStatuses.map((status) => Type.Literal(status)),
-      { description: 'State of the telephone execution.' },
-    ),
+    status: enumeration(goalRunStatuses, { description: 'State of the telephone execution.' }),
     run_spec: RunSpecReference,
     result: nullable(
       jsonObject('Data that satisfies the pinned `result_schema`.'),

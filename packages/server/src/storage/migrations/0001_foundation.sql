@@ -121,6 +121,8 @@ create table jobs (
   -- Grows with every claim; a write that carries an older one is refused (I6).
   fence bigint not null default 0,
   worker text,
+  -- The carrier whose slot a leased dial job holds, beside its account's and the deployment's.
+  carrier text,
   leased_until timestamptz,
   primary key (queue, run_id),
   check ((worker is null) = (leased_until is null))

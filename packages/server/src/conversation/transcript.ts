@@ -1,0 +1,75 @@
+import type { TranscriptSink, Turn } from '../agents/agent.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Ids } from '../platform/ids.ts';
+import { recordTurn } from '../storage/attempts.ts';
+import type { Database } from '../storage/database.ts';
+import type { Lease } from '../storage/jobs.ts';
+import { persist } from '../storage/persist.ts';
+
+/** A conversation is cut off after so many turns; no honest call has that many in an hour. */
+export const maxTurns = 1_000;
+const maxTextLength = 8_000;
+
+/**
+ * Stores turns in order as they come, beside the conversation: speech never waits for the database, and what
+ * was said until a crash is kept.
+ */
+export interface Transcript extends TranscriptSink {
+  readonly length: number;
+  /** Resolves when all turns are stored. Throws what storing threw. */
+  flush(): Promise<void>;
+}
+
+export interface TranscriptOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly lease: Lease;
+  readonly attemptId: string;
+}
+
+export function createTranscript({ db, clock, ids, lease, attemptId }: TranscriptOptions): Transcript {
+  let length = 0;
+  let stored: Promise<unknown> = Promise.resolve();
+
+  function store(turn: Turn, index: number): void {
+    const values = [
+      attemptId,
+      index,
+      turn.speaker,
+      storable(turn.text),
+      Math.max(0, Math.round(turn.offsetMs)),
+      turn.interrupted,
+      turn.note === null ? null : storable(JSON.stringify(turn.note)),
+      ids.next('evt'),
+      eventType(turn),
+      turn.note?.kind === 'opted_out',
+    ];
+    stored = stored.then(() => persist(db, clock, lease, recordTurn, values));
+    stored.catch(() => undefined);
+  }
+
+  return {
+    get length() {
+      return length;
+    },
+    turn(turn) {
+      if (length >= maxTurns) return;
+      store(turn, length);
+      length += 1;
+    },
+    async flush() {
+      await stored;
+    },
+  };
+}
+
+function eventType(turn: Turn): string {
+  if (turn.interrupted) return 'call.interrupted';
+  return turn.speaker === 'bot' ? 'call.speech' : 'call.asr';
+}
+
+/** PostgreSQL keeps no NUL in text, and a lone surrogate is no UTF-8. */
+function storable(text: string): string {
+  return text.slice(0, maxTextLength).toWellFormed().replaceAll('\u0000', '\uFFFD');
+}

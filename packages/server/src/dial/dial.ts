@@ -1,0 +1,101 @@
+import type { Carrier, CallOrder, Ending, Leg } from '../carriers/carrier.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Ids } from '../platform/ids.ts';
+import { nextOpening } from '../platform/calling-window.ts';
+import { intendToDial, recordAnswer, recordRinging, type RunToDial } from '../storage/attempts.ts';
+import type { Database } from '../storage/database.ts';
+import type { Lease } from '../storage/jobs.ts';
+import { persist } from '../storage/persist.ts';
+import { nextAttemptState, type AttemptState } from './attempt-state.ts';
+import { ownEnd, type EndFacts } from './outcome.ts';
+
+export interface DialDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly carrier: Carrier;
+}
+
+/** A run that could not be dialled for so long is given up. */
+const longestWaitMs = 7 * 24 * 3_600_000;
+
+export type Dialled =
+  | { readonly kind: 'answered'; readonly attemptId: string; readonly leg: Leg }
+  | { readonly kind: 'ended'; readonly facts: EndFacts }
+  /** Not now: the calling window is closed. Nothing was dialled. */
+  | { readonly kind: 'later'; readonly inMs: number }
+  /** The lease or its right to dial is gone; somebody else decides. Nothing was dialled. */
+  | { readonly kind: 'lost' };
+
+/**
+ * Dials a run's number, at most once ever (I4).
+ *
+ * Whatever forbids the call is asked before the intent is committed: the callee's own wish, the calling window,
+ * an operator's stop. After the commit the call leaves at once or never: a worker that was paused between the
+ * two, for longer than its lease, does not dial (I6).
+ */
+export async function dial(deps: DialDependencies, run: RunToDial, lease: Lease): Promise<Dialled> {
+  if (run.cancel) return { kind: 'ended', facts: ownEnd('operator') };
+  if (run.do_not_call) return { kind: 'ended', facts: ownEnd('do_not_call') };
+  const now = deps.clock.now();
+  const opening = nextOpening(run.content.calling_window, now);
+  if (run.age_ms > longestWaitMs) return { kind: 'ended', facts: ownEnd('window_expired') };
+  if (opening !== null) return { kind: 'later', inMs: opening - now };
+
+  const attemptId = deps.ids.next('att');
+  const [intent] = await deps.db.query(intendToDial, [
+    lease.runId,
+    lease.fence,
+    attemptId,
+    deps.carrier.name,
+    deps.ids.next('evt'),
+  ]);
+  if (intent === undefined || !lease.holds()) return { kind: 'lost' };
+  return place(deps, run, lease, attemptId);
+}
+
+async function place(deps: DialDependencies, run: RunToDial, lease: Lease, attemptId: string): Promise<Dialled> {
+  const { content } = run;
+  const order: CallOrder = {
+    attemptId,
+    to: run.phone,
+    ringLimitMs: content.limits.ring_seconds * 1_000,
+    locale: content.locale,
+    simulation: { resultSchema: content.result_schema, callees: content.callees ?? [] },
+  };
+  let state: AttemptState = 'dialing';
+  let recorded: Promise<unknown> = Promise.resolve();
+  const record = (step: typeof recordRinging, providerCallId: string | null) => {
+    recorded = recorded.then(() =>
+      persist(deps.db, deps.clock, lease, step, [attemptId, providerCallId, deps.ids.next('evt')]),
+    );
+    // A failure is thrown where the records are awaited, not as an unhandled rejection meanwhile.
+    recorded.catch(() => undefined);
+  };
+
+  const placed = await deps.carrier.place(
+    order,
+    {
+      progress(step, providerCallId) {
+        if (step !== 'ringing' || nextAttemptState(state, 'ringing') === state) return;
+        state = nextAttemptState(state, 'ringing');
+        record(recordRinging, providerCallId);
+      },
+    },
+    lease.signal,
+  );
+  if (placed.kind === 'answered') record(recordAnswer, placed.leg.providerCallId);
+  await recorded;
+  if (placed.kind === 'ended') return { kind: 'ended', facts: factsOf(placed.ending, lease) };
+  return { kind: 'answered', attemptId, leg: placed.leg };
+}
+
+function factsOf(ending: Ending, lease: Lease): EndFacts {
+  const outcome = ending.outcome === 'canceled' ? stopOutcome(lease) : ending.outcome;
+  return { ...ending, outcome };
+}
+
+/** What it means for the run that its lease was stopped. */
+export function stopOutcome(lease: Lease): 'operator' | 'worker_lost' {
+  return lease.signal.reason === 'canceled' ? 'operator' : 'worker_lost';
+}

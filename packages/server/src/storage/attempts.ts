@@ -1,0 +1,198 @@
+/**
+ * What a worker writes about a run. Every statement begins by locking the worker's lease: a stale fence finds
+ * no row there, and then nothing of the statement happens (I6).
+ */
+import type { GoalFile, Scalar } from '@trunkcall/contract';
+import { statement } from './database.ts';
+
+/** The beginning of each fenced statement. Values: $1 run id, $2 fence. */
+const dialLease = `held as (
+     select run_id, account_id, carrier from jobs
+     where queue = 'dial' and run_id = $1 and fence = $2 and worker is not null for no key update
+   )`;
+
+/** Appends the event `$type` with `$details` for the run of `source`. */
+const appendEvent = (name: string, source: string, event: { id: string; type: string; details: string }) =>
+  `${name} as (
+     insert into events (run_id, seq, id, type, details)
+     select s.run_id, coalesce((select max(seq) from events e where e.run_id = s.run_id), 0) + 1,
+            ${event.id}, ${event.type}, ${event.details}
+     from ${source} s
+   )`;
+
+/** What a worker must know to execute a run. Values: run id. */
+export interface RunToDial {
+  readonly id: string;
+  readonly account_id: string;
+  readonly account_name: string;
+  readonly phone: string;
+  readonly variables: Readonly<Record<string, Scalar>>;
+  readonly status: string;
+  readonly cancel: boolean;
+  readonly do_not_call: boolean;
+  readonly age_ms: number;
+  readonly content: GoalFile;
+}
+
+export const findRunToDial = statement<RunToDial>(
+  'find_run_to_dial',
+  `select r.id, r.account_id, a.name as account_name, r.phone, r.variables, r.status,
+          r.cancel_requested_at is not null as cancel,
+          exists (select 1 from do_not_call d where d.account_id = r.account_id and d.phone = r.phone) as do_not_call,
+          (extract(epoch from now() - r.created_at) * 1000)::float8 as age_ms, s.content
+   from runs r join accounts a on a.id = r.account_id join run_specs s on s.id = r.run_spec_id
+   where r.id = $1`,
+);
+
+/**
+ * Commits the intent to dial (I4). A row: this worker, and no other ever, may dial. No row: the lease is lost,
+ * the run has ended or is to be stopped, or there was an intent before.
+ * Values: run id, fence, attempt id, carrier, event id.
+ */
+export const intendToDial = statement<{ readonly id: string }>(
+  'intend_to_dial',
+  `with ${dialLease}, wanted as (
+     select h.run_id from held h join runs r on r.id = h.run_id
+     where r.status in ('queued', 'in_progress') and r.cancel_requested_at is null
+   ), attempt as (
+     insert into attempts (id, run_id, number, carrier, state)
+     select $3, w.run_id, 1, $4, 'dialing' from wanted w
+     on conflict (run_id, number) do nothing
+     returning id, run_id
+   ), started as (
+     update runs r set status = 'in_progress', attempt_id = a.id from attempt a where r.id = a.run_id
+   ), ${appendEvent('event', 'attempt', {
+     id: '$5',
+     type: `'call.attempt_started'`,
+     details: `json_build_object('attempt_id', s.id, 'carrier', $4::text)`,
+   })}
+   select id from attempt`,
+);
+
+/** Records that the phone rings. Values: run id, fence, attempt id, provider call id, event id. */
+export const recordRinging = statement<{ readonly id: string }>(
+  'record_ringing',
+  `with ${dialLease}, attempt as (
+     update attempts t set state = 'ringing', provider_call_id = coalesce($4, t.provider_call_id)
+     from held h where t.id = $3 and t.run_id = h.run_id and t.state = 'dialing'
+     returning t.id, t.run_id
+   ), ${appendEvent('event', 'attempt', {
+     id: '$5',
+     type: `'call.ringing'`,
+     details: `json_build_object('attempt_id', s.id)`,
+   })}
+   select id from attempt`,
+);
+
+/** Records the answer. Values: run id, fence, attempt id, provider call id, event id. */
+export const recordAnswer = statement<{ readonly id: string }>(
+  'record_answer',
+  `with ${dialLease}, attempt as (
+     update attempts t set state = 'answered', answered_at = now(),
+                           provider_call_id = coalesce($4, t.provider_call_id)
+     from held h where t.id = $3 and t.run_id = h.run_id and t.state in ('dialing', 'ringing')
+     returning t.id, t.run_id
+   ), ${appendEvent('event', 'attempt', {
+     id: '$5',
+     type: `'call.connected'`,
+     details: `json_build_object('attempt_id', s.id)`,
+   })}
+   select id from attempt`,
+);
+
+/**
+ * Keeps one turn, and the number when its speaker asked not to be called again.
+ * Values: run id, fence, attempt id, index, speaker, text, offset in ms, interrupted, note (JSON text or null),
+ * event id, event type, whether the callee opted out.
+ */
+export const recordTurn = statement<{ readonly attempt_id: string }>(
+  'record_turn',
+  `with ${dialLease}, turn as (
+     insert into turns (attempt_id, index, speaker, text, offset_ms, interrupted, note)
+     select $3, $4, $5, $6, $7, $8, $9::json from held
+     on conflict (attempt_id, index) do nothing
+     returning attempt_id, index
+   ), opted_out as (
+     insert into do_not_call (account_id, phone, run_id)
+     select r.account_id, r.phone, r.id from held h join runs r on r.id = h.run_id where $12
+     on conflict do nothing
+   ), source as (select h.run_id, t.attempt_id, t.index from held h cross join turn t),
+   ${appendEvent('event', 'source', {
+     id: '$10',
+     type: '$11',
+     details: `json_build_object('attempt_id', s.attempt_id, 'turn', s.index)`,
+   })}
+   select attempt_id from turn`,
+);
+
+/**
+ * Ends a run's telephone execution: the attempt (if there is one), the job and its slots, the run's status and
+ * error, the extraction job and the events, all or nothing.
+ * Values: run id, fence, status, error code, error detail, attempt outcome, ended by, SIP status, Q.850, note,
+ * whether to extract, event ids (2), type of the run's own event.
+ */
+export const endExecution = statement<{ readonly run_id: string }>(
+  'end_execution',
+  `with ${dialLease}, done as (
+     delete from jobs j using held h where j.queue = 'dial' and j.run_id = h.run_id
+     returning j.run_id, h.account_id, h.carrier
+   ), slot as (
+     update accounts a set active_calls = a.active_calls - 1
+     from done d where a.id = d.account_id and d.carrier is not null
+   ), gates as (
+     update capacity c set active_calls = c.active_calls - 1
+     from done d where d.carrier is not null and c.scope in ('deployment', 'carrier:' || d.carrier)
+   ), run as (
+     update runs r set status = $3, error_code = $4, error_detail_code = $5,
+                       completed_at = greatest(now(), r.created_at)
+     from done d where r.id = d.run_id and r.status in ('queued', 'in_progress')
+     returning r.id as run_id, r.account_id
+   ), attempt as (
+     update attempts t set state = 'ended', outcome = $6, ended_by = $7, sip_status = $8, q850 = $9, note = $10,
+                           ended_at = now()
+     from done d where t.run_id = d.run_id and t.state <> 'ended'
+     returning t.run_id, t.id
+   ), extraction as (
+     insert into jobs (queue, run_id, account_id, due_at)
+     select 'extract', r.run_id, r.account_id, now() from run r where $11
+     on conflict do nothing
+   ), event as (
+     insert into events (run_id, seq, id, type, details)
+     select e.run_id, coalesce((select max(seq) from events x where x.run_id = e.run_id), 0) + e.place,
+            e.id, e.type, e.details
+     from (
+       select 1 as place, a.run_id, $12 as id, 'call.attempt_ended' as type,
+              json_build_object('attempt_id', a.id, 'outcome', $6::text) as details from attempt a
+       union all
+       select 2, r.run_id, $13, $14, json_build_object('status', $3::text, 'detail_code', $5::text) from run r
+     ) e
+   )
+   select run_id from done`,
+);
+
+/** Whether anything may have left for the carrier. Values: run id. */
+export const findAttempt = statement<{ readonly id: string; readonly state: string }>(
+  'find_attempt',
+  'select id, state from attempts where run_id = $1 order by number desc limit 1',
+);
+
+/** A run by either of its ids. Values: run id or public id. */
+export const findRunId = statement<{ readonly id: string; readonly status: string }>(
+  'find_run_id',
+  `select id, status from runs where id = $1 union all select id, status from runs where public_id = $1 limit 1`,
+);
+
+/** Asks for the end of a run that has not ended. Values: run id. */
+export const requestCancel = statement<{ readonly id: string }>(
+  'request_cancel',
+  `update runs set cancel_requested_at = coalesce(cancel_requested_at, now())
+   where id = $1 and status in ('queued', 'in_progress') returning id`,
+);
+
+/** Takes a waiting dial job, whatever its due time, in order to end it; it holds no slot. Values: run id, worker. */
+export const claimToCancel = statement<{ readonly fence: number }>(
+  'claim_to_cancel',
+  `update jobs set worker = $2, leased_until = now() + interval '10 seconds', fence = fence + 1
+   where queue = 'dial' and run_id = $1 and worker is null
+   returning fence`,
+);

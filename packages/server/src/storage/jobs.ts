@@ -1,0 +1,195 @@
+/**
+ * The queue's table. A job is free (`worker` null) or leased; a lease is a worker's name, a deadline on the
+ * database's clock and a fence that grows with every claim. A dial job that is leased holds one slot of its
+ * account, of its carrier and of the deployment: claim and release move the job and the counters in one
+ * statement, so they can not drift apart.
+ *
+ * Locks are taken in the order job → account → capacity by whoever releases. A claim takes capacity first, but
+ * steps over locked accounts and jobs instead of waiting for them, so the two can not wait for each other.
+ */
+import { statement } from './database.ts';
+
+export type Queue = 'dial' | 'extract';
+
+/** Why a lease ended before its work did. */
+export type LeaseStop = 'lost' | 'canceled' | 'shutdown';
+
+/** The right of one worker to work on one job, for as long as it renews it. */
+export interface Lease {
+  readonly queue: Queue;
+  readonly runId: string;
+  readonly accountId: string;
+  /** Goes with every write. */
+  readonly fence: number;
+  /** Which try this is, from 1. */
+  readonly tries: number;
+  /** Aborts when the work must stop; `reason` is a `LeaseStop`. */
+  readonly signal: AbortSignal;
+  /** Whether the lease certainly still holds, by this machine's monotonic clock. */
+  holds(): boolean;
+}
+
+export interface ClaimedJob {
+  readonly run_id: string;
+  readonly account_id: string;
+  readonly fence: number;
+  readonly tries: number;
+}
+
+/**
+ * Claims due dial jobs, fairly and within all limits.
+ *
+ * The owners of waiting jobs are found by stepping through the index from one to the next, so an owner with
+ * 50,000 jobs costs as much as one with a single job, and one whose limit is reached is passed over. Of each
+ * owner's oldest jobs the first go before all second ones.
+ *
+ * Values: worker, carrier, scopes, limits (by scope), most jobs, lease in milliseconds.
+ */
+export const claimDialJobs = statement<ClaimedJob>(
+  'claim_dial_jobs',
+  `with recursive gates as materialized (
+     select l.max_calls - c.active_calls as room
+     from unnest($3::text[], $4::int[]) as l (scope, max_calls) join capacity c on c.scope = l.scope
+     order by c.scope for no key update of c
+   ), owners as (
+     (select account_id from jobs where queue = 'dial' and worker is null order by account_id limit 1)
+     union all
+     select (select j.account_id from jobs j
+             where j.queue = 'dial' and j.worker is null and j.account_id > o.account_id
+             order by j.account_id limit 1)
+     from owners o where o.account_id is not null
+   ), open_accounts as materialized (
+     select a.id, a.room
+     from owners o cross join lateral (
+       select id, max_active_calls - active_calls as room from accounts
+       where id = o.account_id and active_calls < max_active_calls
+       for no key update skip locked
+     ) a
+     where (select min(room) from gates) > 0
+   ), oldest as materialized (
+     select j.run_id, j.due_at, row_number() over (partition by a.id order by j.due_at) as place
+     from open_accounts a cross join lateral (
+       select run_id, due_at from jobs
+       where queue = 'dial' and worker is null and account_id = a.id and due_at <= now()
+       order by due_at limit least(a.room, $5) for no key update skip locked
+     ) j
+   ), chosen as materialized (
+     select run_id from oldest order by place, due_at
+     limit least($5, (select min(room) from gates))
+   ), leased as (
+     update jobs j set worker = $1, carrier = $2, leased_until = now() + $6 * interval '1 millisecond',
+                       fence = j.fence + 1, tries = j.tries + 1
+     from chosen c where j.queue = 'dial' and j.run_id = c.run_id
+     returning j.run_id, j.account_id, j.fence, j.tries
+   ), counted as (
+     update accounts a set active_calls = a.active_calls + n.calls
+     from (select account_id, count(*)::int as calls from leased group by account_id) n
+     where a.id = n.account_id
+   ), gated as (
+     update capacity c set active_calls = c.active_calls + (select count(*)::int from leased)
+     where c.scope = any ($3) and exists (select 1 from leased)
+   )
+   select run_id, account_id, fence, tries from leased`,
+);
+
+/** Claims due jobs that take no slot. Values: worker, queue, most jobs, lease in milliseconds. */
+export const claimJobs = statement<ClaimedJob>(
+  'claim_jobs',
+  `with chosen as materialized (
+     select run_id from jobs
+     where queue = $2 and worker is null and due_at <= now()
+     order by account_id, due_at limit $3 for no key update skip locked
+   )
+   update jobs j set worker = $1, leased_until = now() + $4 * interval '1 millisecond',
+                     fence = j.fence + 1, tries = j.tries + 1
+   from chosen c where j.queue = $2 and j.run_id = c.run_id
+   returning j.run_id, j.account_id, j.fence, j.tries`,
+);
+
+/**
+ * Renews leases. A row per lease that is still held, with whether somebody wants its run stopped; no row: lost.
+ * Values: queues, run ids, fences, lease in milliseconds.
+ */
+export const renewLeases = statement<{
+  readonly queue: Queue;
+  readonly run_id: string;
+  readonly cancel: boolean;
+}>(
+  'renew_leases',
+  `update jobs j set leased_until = now() + $4 * interval '1 millisecond'
+   from unnest($1::text[], $2::text[], $3::bigint[]) as held (queue, run_id, fence), runs r
+   where j.queue = held.queue and j.run_id = held.run_id and j.fence = held.fence and j.worker is not null
+     and r.id = j.run_id
+   returning j.queue, j.run_id, r.cancel_requested_at is not null as cancel`,
+);
+
+/** Jobs whose worker has not renewed in time, oldest first. Values: most jobs. */
+export const findExpiredJobs = statement<{
+  readonly queue: Queue;
+  readonly run_id: string;
+}>(
+  'find_expired_jobs',
+  `(select queue, run_id, leased_until from jobs
+    where queue = 'dial' and worker is not null and leased_until < now() order by leased_until limit $1)
+   union all
+   (select queue, run_id, leased_until from jobs
+    where queue = 'extract' and worker is not null and leased_until < now() order by leased_until limit $1)
+   order by leased_until limit $1`,
+);
+
+/**
+ * Takes an expired lease away from its worker: from here on its fence is refused everywhere. The caller holds
+ * the row's lock until it has decided what becomes of the job. Values: queue, run id.
+ */
+export const seizeExpiredJob = statement<{
+  readonly fence: number;
+  readonly tries: number;
+  readonly account_id: string;
+}>(
+  'seize_expired_job',
+  `update jobs set fence = fence + 1
+   where queue = $1 and run_id = (
+     select run_id from jobs where queue = $1 and run_id = $2 and worker is not null and leased_until < now()
+     for no key update skip locked)
+   returning fence, tries, account_id`,
+);
+
+/**
+ * Puts a leased job back for later, and gives its slots back. Values: run id, fence, queue, delay in
+ * milliseconds from now, whether the try counts.
+ */
+export const putBackJob = statement<{ readonly run_id: string }>(
+  'put_back_job',
+  `with held as (
+     select run_id, account_id, carrier from jobs
+     where queue = $3 and run_id = $1 and fence = $2 and worker is not null for no key update
+   ), freed as (
+     update jobs j set worker = null, carrier = null, leased_until = null,
+                       due_at = now() + $4 * interval '1 millisecond',
+                       tries = case when $5 then j.tries else greatest(j.tries - 1, 0) end
+     from held h where j.queue = $3 and j.run_id = h.run_id
+     returning j.run_id
+   ), slot as (
+     update accounts a set active_calls = a.active_calls - 1
+     from held h where a.id = h.account_id and h.carrier is not null
+   ), gates as (
+     update capacity c set active_calls = c.active_calls - 1
+     from held h where h.carrier is not null and c.scope in ('deployment', 'carrier:' || h.carrier)
+   )
+   select run_id from freed`,
+);
+
+/** Makes sure that the shared counters exist. Values: scopes. */
+export const ensureCapacity = statement<never>(
+  'ensure_capacity',
+  'insert into capacity (scope) select unnest($1::text[]) on conflict do nothing',
+);
+
+/**
+ * Ends all leases at once. Only for the embedded database, where the lock on the data directory proves that
+ * no other process can hold one.
+ */
+export const expireAllLeases = statement<never>(
+  'expire_all_leases',
+  `update jobs set leased_until = now() - interval '1 second' where worker is not null`,
+);

@@ -1,0 +1,176 @@
+import type { Agent } from '../agents/agent.ts';
+import type { Carrier } from '../carriers/carrier.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Ids } from '../platform/ids.ts';
+import type { Logger } from '../platform/log.ts';
+import { createLeases } from '../queue/leases.ts';
+import type { Extractor } from '../result/extractor.ts';
+import { DatabaseUnavailable, type Database } from '../storage/database.ts';
+import { claimDialJobs, claimJobs, ensureCapacity, type ClaimedJob, type Lease, type Queue } from '../storage/jobs.ts';
+import { executeRun } from './execute-run.ts';
+import { processResult } from './process-result.ts';
+import { reap } from './reap.ts';
+
+export interface WorkerSettings {
+  /** How long a lease lasts without a heartbeat, milliseconds, at most 60,000. */
+  readonly leaseMs: number;
+  /** How long an idle worker waits before it looks at the queue again, milliseconds. */
+  readonly pollMs: number;
+  /** Calls that this process leads at once. */
+  readonly maxCalls: number;
+  /** Calls that all processes together lead at once. */
+  readonly maxDeploymentCalls: number;
+  /** Calls that go through the carrier at once, over all processes. */
+  readonly maxCarrierCalls: number;
+  /** How long a stopping worker lets live calls go on, milliseconds. */
+  readonly drainMs: number;
+}
+
+export interface WorkerDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Logger;
+  readonly carrier: Carrier;
+  readonly agents: readonly Agent[];
+  readonly extractor: Extractor;
+  readonly settings: WorkerSettings;
+}
+
+export interface Worker {
+  /** Looks at the queue at once instead of at the next poll. */
+  wake(): void;
+  /** Stops a run that this process leads, if it does. */
+  stopRun(runId: string): void;
+  /** Takes no new work, lets live calls end within `drainMs`, then hangs up. Safe to repeat. */
+  stop(): Promise<void>;
+}
+
+const maxExtractions = 16;
+const maxClaim = 50;
+
+/**
+ * Starts the part of the service that phones people: claims jobs, leads their work, keeps their leases, and
+ * takes over what dead workers left. Throws: DatabaseUnavailable when the database can not be asked now.
+ */
+export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
+  const { db, clock, log, settings, carrier } = deps;
+  const name = deps.ids.next('wrk');
+  const leases = createLeases({ db, clock, log, leaseMs: settings.leaseMs });
+  const stopping = new AbortController();
+  const working = { dial: new Set<Promise<void>>(), extract: new Set<Promise<void>>() };
+  const scopes = ['deployment', `carrier:${carrier.name}`];
+  const dialWake = createWake(clock);
+  const extractWake = createWake(clock);
+  await db.query(ensureCapacity, [scopes]);
+
+  async function claimDials(): Promise<boolean> {
+    const room = Math.min(maxClaim, settings.maxCalls - working.dial.size);
+    if (room <= 0) return false;
+    const askedAt = clock.monotonic();
+    const limits = [settings.maxDeploymentCalls, settings.maxCarrierCalls];
+    const jobs = await db.query(claimDialJobs, [name, carrier.name, scopes, limits, room, settings.leaseMs]);
+    for (const job of jobs) begin('dial', job, askedAt, (lease) => executeRun(deps, lease));
+    return jobs.length > 0;
+  }
+
+  async function claimExtractions(): Promise<boolean> {
+    const room = maxExtractions - working.extract.size;
+    if (room <= 0) return false;
+    const askedAt = clock.monotonic();
+    const jobs = await db.query(claimJobs, [name, 'extract', room, settings.leaseMs]);
+    for (const job of jobs) begin('extract', job, askedAt, (lease) => processResult(deps, lease));
+    return jobs.length > 0;
+  }
+
+  function begin(queue: Queue, job: ClaimedJob, askedAt: number, work: (lease: Lease) => Promise<void>): void {
+    const lease = leases.hold(queue, job, askedAt);
+    const done = work(lease)
+      .catch((error: unknown) => log.error({ run_id: job.run_id, queue, err: error }, 'work failed'))
+      .finally(() => {
+        leases.drop(lease);
+        working[queue].delete(done);
+        // A slot is free, and a call that ended left an extraction.
+        dialWake.wake();
+        extractWake.wake();
+      });
+    working[queue].add(done);
+  }
+
+  /** Repeats `step` until the worker stops: at once while it finds work, else after a wake-up or `pauseMs`. */
+  async function loop(step: () => Promise<boolean>, wait: () => Promise<unknown>): Promise<void> {
+    while (!stopping.signal.aborted) {
+      let found = false;
+      try {
+        found = await step();
+      } catch (error) {
+        const away = error instanceof DatabaseUnavailable;
+        log[away ? 'warn' : 'error']({ err: error }, away ? 'database unavailable' : 'worker step failed');
+      }
+      if (!found) await wait();
+    }
+  }
+
+  const heartbeatEnd = new AbortController();
+  const heartbeat = (async () => {
+    // Goes on while live calls are drained.
+    while (!heartbeatEnd.signal.aborted) {
+      await clock.sleep(settings.leaseMs / 4, heartbeatEnd.signal);
+      await leases.renew().catch((error: unknown) => log.warn({ err: error }, 'heartbeat failed'));
+    }
+  })();
+  const reapPauseMs = Math.min(1_000, settings.leaseMs / 2);
+  const loops = Promise.all([
+    loop(claimDials, () => dialWake.wait(settings.pollMs)),
+    loop(claimExtractions, () => extractWake.wait(settings.pollMs)),
+    loop(
+      async () => (await reap(db, deps.ids, log)) > 0,
+      () => clock.sleep(reapPauseMs, stopping.signal),
+    ),
+  ]);
+
+  let stopped: Promise<void> | undefined;
+  async function stop(): Promise<void> {
+    stopping.abort();
+    dialWake.wake();
+    extractWake.wake();
+    await loops;
+    const live = () => Promise.all([...working.dial, ...working.extract]);
+    const inTime = new AbortController();
+    await Promise.race([live(), clock.sleep(settings.drainMs, inTime.signal)]);
+    inTime.abort();
+    leases.stopAll('shutdown');
+    await live();
+    heartbeatEnd.abort();
+    await heartbeat;
+  }
+
+  return {
+    wake: () => dialWake.wake(),
+    stopRun: (runId) => leases.stop(runId, 'canceled'),
+    stop: () => (stopped ??= stop()),
+  };
+}
+
+/** A wake-up that is never lost: one that comes while nobody waits is kept for the next wait. */
+function createWake(clock: Clock): {
+  wake(): void;
+  wait(ms: number): Promise<void>;
+} {
+  let pending = false;
+  let rouse: AbortController | null = null;
+  return {
+    wake() {
+      pending = true;
+      rouse?.abort();
+    },
+    async wait(ms) {
+      if (!pending) {
+        rouse = new AbortController();
+        await clock.sleep(ms, rouse.signal);
+        rouse = null;
+      }
+      pending = false;
+    },
+  };
+}
