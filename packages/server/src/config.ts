@@ -25,11 +25,10 @@ export interface Config {
   readonly drainMs: number;
   readonly maxCallsPerProcess: number;
   readonly maxCalls: number;
-  readonly maxCallsPerAccount: number;
   readonly rateLimitPerSecond: number;
   readonly rateLimitBurst: number;
   readonly simulationSpeed: number;
-  readonly simulationSeed: number;
+  readonly simulationSeed: string;
 }
 
 interface Setting<Value> {
@@ -78,7 +77,8 @@ export const settings: Settings = {
     variable: 'TRUNKCALL_ENVIRONMENT',
     takes: '`test` or `production`',
     default: 'test',
-    about: 'In `test` only simulated people are called; nobody’s phone can ring. Fixed for the life of a database.',
+    about:
+      'In `test` only simulated people are called; nobody’s phone can ring. Fixed for the life of a database.',
     read: oneOf('test', 'production'),
   },
   roles: {
@@ -181,13 +181,6 @@ export const settings: Settings = {
     about: 'Calls at once over all processes; also the limit of the carrier.',
     read: integer(1, 100_000),
   },
-  maxCallsPerAccount: {
-    variable: 'TRUNKCALL_MAX_CALLS_PER_ACCOUNT',
-    takes: 'a whole number from 1 to 100000',
-    default: '100',
-    about: 'Calls at once of an account that is made from now on.',
-    read: integer(1, 100_000),
-  },
   rateLimitPerSecond: {
     variable: 'TRUNKCALL_RATE_LIMIT_PER_SECOND',
     takes: 'a whole number from 1 to 1000000',
@@ -205,16 +198,16 @@ export const settings: Settings = {
   simulationSpeed: {
     variable: 'TRUNKCALL_SIMULATION_SPEED',
     takes: 'a number from 1 to 100000',
-    default: '25',
+    default: '30',
     about: 'How many times faster than life simulated calls run; 1 lets a person watch.',
     read: speedOf,
   },
   simulationSeed: {
     variable: 'TRUNKCALL_SIMULATION_SEED',
-    takes: 'a whole number from 0 to 4294967295',
-    default: '1',
+    takes: 'any text',
+    default: 'trunkcall',
     about: 'Simulated people behave the same for the same seed.',
-    read: integer(0, 4_294_967_295),
+    read: text,
   },
 };
 
@@ -253,7 +246,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     drainMs: read(settings.drainMs),
     maxCallsPerProcess: read(settings.maxCallsPerProcess),
     maxCalls: read(settings.maxCalls),
-    maxCallsPerAccount: read(settings.maxCallsPerAccount),
     rateLimitPerSecond: read(settings.rateLimitPerSecond),
     rateLimitBurst: read(settings.rateLimitBurst),
     simulationSpeed: read(settings.simulationSpeed),
@@ -290,7 +282,8 @@ function readSettingsFile(path: string | undefined): Map<string, string> {
     if (name !== name.toLowerCase() || !variables.has(variable)) {
       throw new ConfigError(`${path}: ${name} is not a setting`);
     }
-    if (!['string', 'number'].includes(typeof value)) throw new ConfigError(`${path}: ${name} must be a plain value`);
+    if (!['string', 'number'].includes(typeof value))
+      throw new ConfigError(`${path}: ${name} must be a plain value`);
     found.set(variable, String(value));
   }
   return found;

@@ -28,5 +28,5 @@ export interface Acceptance {
    * Ends with the Run as it stands and whether it was there before. Throws: Refusal, in the order of checks of
    * the contract. Safe to repeat: yes.
    */
-  accept(request: RunRequest): Promise<{ readonly run: RunRow; readonly replayed: boolean }>;
+  readonly accept: (request: RunRequest) => Promise<{ readonly run: RunRow; readonly replayed: boolean }>;
 }

@@ -54,7 +54,12 @@ export async function dial(deps: DialDependencies, run: RunToDial, lease: Lease)
   return place(deps, run, lease, attemptId);
 }
 
-async function place(deps: DialDependencies, run: RunToDial, lease: Lease, attemptId: string): Promise<Dialled> {
+async function place(
+  deps: DialDependencies,
+  run: RunToDial,
+  lease: Lease,
+  attemptId: string,
+): Promise<Dialled> {
   const { content } = run;
   const order: CallOrder = {
     attemptId,

@@ -33,7 +33,12 @@ export interface Settlement {
   readonly event: 'call.completed' | 'call.failed' | 'call.canceled';
 }
 
-const completed: Settlement = { status: 'completed', errorCode: null, detailCode: null, event: 'call.completed' };
+const completed: Settlement = {
+  status: 'completed',
+  errorCode: null,
+  detailCode: null,
+  event: 'call.completed',
+};
 const failed = (errorCode: GoalRunErrorCode, detailCode: DetailCode): Settlement => ({
   status: 'failed',
   errorCode,

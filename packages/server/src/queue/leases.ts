@@ -40,7 +40,6 @@ export interface Leases {
 
 export function createLeases({ db, clock, log, leaseMs }: LeasesOptions): Leases {
   const held = new Map<string, Held>();
-  const nameOf = (queue: Queue, runId: string) => `${queue} ${runId}`;
 
   return {
     get size() {
@@ -103,3 +102,5 @@ export function createLeases({ db, clock, log, leaseMs }: LeasesOptions): Leases
     },
   };
 }
+
+const nameOf = (queue: Queue, runId: string): string => `${queue} ${runId}`;

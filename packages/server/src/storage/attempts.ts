@@ -4,6 +4,7 @@
  */
 import type { GoalFile, Scalar } from '@trunkcall/contract';
 import { statement } from './database.ts';
+import { releaseSlots } from './jobs.ts';
 
 /** The beginning of each fenced statement. Values: $1 run id, $2 fence. */
 const dialLease = `held as (
@@ -136,13 +137,7 @@ export const endExecution = statement<{ readonly run_id: string }>(
   `with ${dialLease}, done as (
      delete from jobs j using held h where j.queue = 'dial' and j.run_id = h.run_id
      returning j.run_id, h.account_id, h.carrier
-   ), slot as (
-     update accounts a set active_calls = a.active_calls - 1
-     from done d where a.id = d.account_id and d.carrier is not null
-   ), gates as (
-     update capacity c set active_calls = c.active_calls - 1
-     from done d where d.carrier is not null and c.scope in ('deployment', 'carrier:' || d.carrier)
-   ), run as (
+   ), ${releaseSlots('done')}, run as (
      update runs r set status = $3, error_code = $4, error_detail_code = $5,
                        completed_at = greatest(now(), r.created_at)
      from done d where r.id = d.run_id and r.status in ('queued', 'in_progress')
@@ -174,12 +169,6 @@ export const endExecution = statement<{ readonly run_id: string }>(
 export const findAttempt = statement<{ readonly id: string; readonly state: string }>(
   'find_attempt',
   'select id, state from attempts where run_id = $1 order by number desc limit 1',
-);
-
-/** A run by either of its ids. Values: run id or public id. */
-export const findRunId = statement<{ readonly id: string; readonly status: string }>(
-  'find_run_id',
-  `select id, status from runs where id = $1 union all select id, status from runs where public_id = $1 limit 1`,
 );
 
 /** Asks for the end of a run that has not ended. Values: run id. */

@@ -37,6 +37,22 @@ export interface ClaimedJob {
 }
 
 /**
+ * The part of a statement that gives back the slots of the one job in `source` (account_id, carrier). The shared
+ * counters are locked in the order of their names, as a claim does; an update alone would take them in any order.
+ */
+export const releaseSlots = (source: string): string => `slot as (
+     update accounts a set active_calls = a.active_calls - 1
+     from ${source} s where a.id = s.account_id and s.carrier is not null
+   ), gates as materialized (
+     select c.scope from capacity c
+     where c.scope in (select unnest(array['deployment', 'carrier:' || s.carrier]) from ${source} s
+                       where s.carrier is not null)
+     order by c.scope for no key update of c
+   ), gated as (
+     update capacity c set active_calls = c.active_calls - 1 from gates g where c.scope = g.scope
+   )`;
+
+/**
  * Claims due dial jobs, fairly and within all limits.
  *
  * The owners of waiting jobs are found by stepping through the index from one to the next, so an owner with
@@ -169,13 +185,7 @@ export const putBackJob = statement<{ readonly run_id: string }>(
                        tries = case when $5 then j.tries else greatest(j.tries - 1, 0) end
      from held h where j.queue = $3 and j.run_id = h.run_id
      returning j.run_id
-   ), slot as (
-     update accounts a set active_calls = a.active_calls - 1
-     from held h where a.id = h.account_id and h.carrier is not null
-   ), gates as (
-     update capacity c set active_calls = c.active_calls - 1
-     from held h where h.carrier is not null and c.scope in ('deployment', 'carrier:' || h.carrier)
-   )
+   ), ${releaseSlots('held')}
    select run_id from freed`,
 );
 

@@ -6,7 +6,14 @@ import type { Logger } from '../platform/log.ts';
 import { createLeases } from '../queue/leases.ts';
 import type { Extractor } from '../result/extractor.ts';
 import { DatabaseUnavailable, type Database } from '../storage/database.ts';
-import { claimDialJobs, claimJobs, ensureCapacity, type ClaimedJob, type Lease, type Queue } from '../storage/jobs.ts';
+import {
+  claimDialJobs,
+  claimJobs,
+  ensureCapacity,
+  type ClaimedJob,
+  type Lease,
+  type Queue,
+} from '../storage/jobs.ts';
 import { executeRun } from './execute-run.ts';
 import { processResult } from './process-result.ts';
 import { reap } from './reap.ts';
@@ -83,7 +90,12 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     return jobs.length > 0;
   }
 
-  function begin(queue: Queue, job: ClaimedJob, askedAt: number, work: (lease: Lease) => Promise<void>): void {
+  function begin(
+    queue: Queue,
+    job: ClaimedJob,
+    askedAt: number,
+    work: (lease: Lease) => Promise<void>,
+  ): void {
     const lease = leases.hold(queue, job, askedAt);
     const done = work(lease)
       .catch((error: unknown) => log.error({ run_id: job.run_id, queue, err: error }, 'work failed'))
@@ -135,12 +147,12 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     dialWake.wake();
     extractWake.wake();
     await loops;
-    const live = () => Promise.all([...working.dial, ...working.extract]);
+    const live = Promise.all([...working.dial, ...working.extract]);
     const inTime = new AbortController();
-    await Promise.race([live(), clock.sleep(settings.drainMs, inTime.signal)]);
+    await Promise.race([live, clock.sleep(settings.drainMs, inTime.signal)]);
     inTime.abort();
     leases.stopAll('shutdown');
-    await live();
+    await live;
     heartbeatEnd.abort();
     await heartbeat;
   }

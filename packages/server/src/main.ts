@@ -1,0 +1,286 @@
+/**
+ * The program: reads the environment, builds the adapters and runs the roles. Nothing else does either.
+ *
+ *   settings ─▶ database ─▶ migrations ─▶ deployment (first start founds it) ─▶ worker ─▶ HTTP
+ */
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { hash } from 'node:crypto';
+import type { Credentials } from '@trunkcall/contract';
+import type { FastifyInstance } from 'fastify';
+import { createAcceptance } from './acceptance/accept.ts';
+import { createScriptedAgent } from './agents/scripted/scripted-agent.ts';
+import { prepareDeployment, WrongEnvironment } from './authoring/first-start.ts';
+import { createKeyring } from './authoring/keys.ts';
+import { createReadiness } from './authoring/readiness.ts';
+import { createSimulatedNetwork } from './carriers/simulated/network.ts';
+import { ConfigError, readConfig, unknownVariables, type Config } from './config.ts';
+import { readCredentials, writeCredentials } from './credentials.ts';
+import { buildApp } from './http/app.ts';
+import { operatorRoutes } from './http/operator/routes.ts';
+import { defaultHttpSettings } from './http/settings.ts';
+import { systemClock } from './platform/clock.ts';
+import { systemIds } from './platform/ids.ts';
+import { createLog, type Logger } from './platform/log.ts';
+import { createScriptedExtractor } from './result/scripted-extractor.ts';
+import { DatabaseUnavailable, statement, type Database } from './storage/database.ts';
+import { DirectoryInUse } from './storage/embedded-lock.ts';
+import { openEmbedded } from './storage/embedded.ts';
+import { expireAllLeases } from './storage/jobs.ts';
+import { migrate, SchemaMismatch } from './storage/migrate.ts';
+import { insertOperatorToken } from './storage/operator-tokens.ts';
+import { checkDurability, openPostgres } from './storage/postgres.ts';
+import { createRunReader } from './storage/runs.ts';
+import { cancelRun } from './worker/cancel-run.ts';
+import { startWorker, type Worker } from './worker/worker.ts';
+
+export interface Service {
+  /** Where HTTP listens, `http://host:port`; null without the role `api`. */
+  readonly url: string | null;
+  /** What this start founded; null when the deployment was there before. */
+  readonly founded: Credentials | null;
+  /** Ends what is under way within the settings' bounds and releases everything. Safe to repeat. */
+  stop(): Promise<void>;
+}
+
+/** Example Goals lie beside the packages in a checkout. */
+const examples = fileURLToPath(new URL('../../../examples/goals', import.meta.url));
+
+const clock = systemClock;
+const ids = systemIds(clock);
+
+/**
+ * Starts the service.
+ *
+ * Throws: ConfigError, DirectoryInUse, SchemaMismatch, WrongEnvironment, DatabaseUnavailable, the system's error of
+ * a port in use; whatever it had opened is closed then.
+ */
+export async function startService(config: Config, log: Logger, onFatal: (error: Error) => void): Promise<Service> {
+  const undo: (() => Promise<unknown>)[] = [];
+  const stop = once(async () => {
+    for (const step of undo.reverse()) {
+      await step().catch((error: unknown) => log.error({ err: error }, 'stopping failed'));
+    }
+  });
+  try {
+    return { ...(await start(config, log, onFatal, undo)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function start(
+  config: Config,
+  log: Logger,
+  onFatal: (error: Error) => void,
+  undo: (() => Promise<unknown>)[],
+): Promise<Omit<Service, 'stop'>> {
+  const db = await openDatabase(config, log, onFatal);
+  undo.push(() => db.close());
+  await migrate(db);
+  if (db.kind === 'embedded') await db.query(expireAllLeases);
+
+  const dataDir = resolve(config.dataDir);
+  const baseUrl = config.publicUrl ?? urlOf(config.host, config.port);
+  const { deployment, credentials: founded } = await prepareDeployment({
+    db,
+    ids,
+    clock,
+    environment: config.environment,
+    goalsDirectory: examples,
+    baseUrl,
+    save: async (credentials) => writeCredentials(dataDir, credentials),
+  });
+  if (config.operatorToken !== null) {
+    await db.query(insertOperatorToken, [hash('sha256', config.operatorToken, 'buffer')]);
+  }
+
+  const agents = [createScriptedAgent({ clock })];
+  const carrier = createSimulatedNetwork({ clock, seed: config.simulationSeed, speed: config.simulationSpeed });
+  undo.push(() => carrier.close());
+  const readiness = createReadiness({ agents, carrier });
+  const keys = createKeyring({ db, clock, ids, environment: config.environment });
+
+  let worker: Worker | null = null;
+  if (config.roles.includes('worker')) {
+    worker = await startWorker({
+      db,
+      clock,
+      ids,
+      log,
+      carrier,
+      agents,
+      extractor: createScriptedExtractor(),
+      settings: { ...config, maxCalls: config.maxCallsPerProcess, maxDeploymentCalls: config.maxCalls, maxCarrierCalls: config.maxCalls },
+    });
+    undo.push(worker.stop);
+  }
+  if (!config.roles.includes('api')) return { url: null, founded };
+
+  const app = buildApp({
+    db,
+    clock,
+    ids,
+    log,
+    keys,
+    cursorSecret: deployment.cursor_secret,
+    acceptance: createAcceptance({ db, clock, ids, readiness, onAccepted: () => worker?.wake() }),
+    findRun: createRunReader(db),
+    readiness,
+    ready: () => databaseProblems(db),
+    settings: {
+      ...defaultHttpSettings,
+      baseUrl: config.publicUrl,
+      keyRate: { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst },
+    },
+    operator: operatorRoutes({
+      db,
+      ids,
+      clock,
+      environment: config.environment,
+      keys,
+      readiness,
+      cancelRun: (runId) => cancelRun(db, ids, (id) => worker?.stopRun(id), runId),
+    }),
+  });
+  undo.push(() => app.close());
+  const url = await listen(app, config);
+  rememberUrl(dataDir, config.publicUrl ?? url);
+  return { url, founded };
+}
+
+async function openDatabase(config: Config, log: Logger, onFatal: (error: Error) => void): Promise<Database> {
+  if (config.databaseUrl === null) {
+    return openEmbedded({ dataDir: config.dataDir, onLost: onFatal });
+  }
+  const db = openPostgres({
+    url: config.databaseUrl,
+    maxConnections: config.databaseConnections,
+    onConnectionLost: (error) => log.warn({ err: error }, 'database connection lost'),
+  });
+  try {
+    for (const warning of await checkDurability(db)) log.warn({ ...warning }, 'the database is not safe');
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+  return db;
+}
+
+const ping = statement<{ readonly one: number }>('ping', 'select 1 as one');
+
+async function databaseProblems(db: Database): Promise<string[]> {
+  try {
+    await db.query(ping);
+    return [];
+  } catch {
+    return ['the database can not be asked'];
+  }
+}
+
+async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
+  await app.listen({ host, port });
+  const address = app.server.address();
+  return urlOf(host, typeof address === 'object' && address !== null ? address.port : port);
+}
+
+function urlOf(host: string, port: number): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host;
+  return `http://${reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+/** Keeps the address in the credentials true when the service moved to another port. */
+function rememberUrl(dataDir: string, url: string): void {
+  const credentials = readCredentials(dataDir);
+  if (credentials !== null && credentials.base_url !== url) writeCredentials(dataDir, { ...credentials, base_url: url });
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let begun: Promise<void> | undefined;
+  return () => (begun ??= work());
+}
+
+/** Endings of a start that need one line, not a stack. */
+function isExpected(error: unknown): error is Error {
+  const named = [ConfigError, DirectoryInUse, SchemaMismatch, WrongEnvironment, DatabaseUnavailable];
+  if (named.some((kind) => error instanceof kind)) return true;
+  const codes = ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'ENOTFOUND', 'EROFS', 'ENOSPC', 'ENOTDIR'];
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}
+
+/** How long a stop may take beyond the time that live calls are given, milliseconds. */
+const stopGraceMs = 15_000;
+
+/** Runs the program until a signal ends it. Exit code 0 after an orderly stop, 1 otherwise. */
+export async function serve(): Promise<void> {
+  let config: Config;
+  let log: Logger;
+  let service: Service;
+  try {
+    config = readConfig(process.env);
+    log = createLog(config.logLevel);
+    const fatal = (error: Error) => {
+      log.fatal({ err: error }, 'can not go on');
+      process.exit(1);
+    };
+    for (const name of unknownVariables(process.env)) log.warn({ variable: name }, 'not a setting of Trunkcall');
+    service = await startService(config, log, fatal);
+  } catch (error) {
+    const text = isExpected(error) ? describe(error) : error instanceof Error ? error.stack : String(error);
+    process.stderr.write(`trunkcall: ${text}\n`);
+    process.exit(1);
+  }
+  announce(service, config);
+
+  const end = once(async () => {
+    const tooLate = setTimeout(() => process.exit(1), config.drainMs + stopGraceMs);
+    await service.stop();
+    clearTimeout(tooLate);
+    process.exit(0);
+  });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      // The second one means now.
+      process.once(signal, () => process.exit(1));
+      log.info({ signal }, 'stopping');
+      void end();
+    });
+  }
+}
+
+function describe(error: Error): string {
+  const cause = error.cause instanceof Error && error.cause.message !== '' ? ` (${error.cause.message})` : '';
+  return `${error.message}${cause}`.replaceAll('\n', ' ');
+}
+
+function announce({ url, founded }: Service, config: Config): void {
+  const lines = [
+    url === null ? 'Trunkcall places calls.' : `Trunkcall listens on ${url} (${config.environment}).`,
+    ...(founded === null || url === null ? [] : firstSteps(founded, url, resolve(config.dataDir))),
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function firstSteps(founded: Credentials, url: string, dataDir: string): string[] {
+  const file = join(dataDir, 'credentials.json');
+  const goal = founded.goals?.['confirm-delivery'];
+  if (founded.api_key === undefined || goal === undefined) return [`Credentials: ${file}`];
+  return [
+    `Credentials: ${file}`,
+    '',
+    'Call a simulated person:',
+    '',
+    `  curl -s ${url}/v1/goals/${goal}/runs \\`,
+    `    -H 'Authorization: Bearer ${founded.api_key}' \\`,
+    `    -H 'Idempotency-Key: first-call' -H 'Content-Type: application/json' \\`,
+    `    -d '{"phone":"+12025550100","variables":{"customer_name":"Ada","order_reference":"A-1042"}}'`,
+    '',
+    'and a few seconds later read its result, with the id that came back:',
+    '',
+    `  curl -s ${url}/v1/goals/${goal}/runs/GOAL_RUN_ID -H 'Authorization: Bearer ${founded.api_key}'`,
+    '',
+  ];
+}
+
+if (import.meta.main) await serve();

@@ -1,0 +1,97 @@
+/**
+ * Checks that dependencies point one way only.
+ *
+ * The table says what each part of the tree may import; everything else is refused, and so is a cycle. It also
+ * asserts that the tool really read the sources: without a parser for TypeScript it visits nothing and is
+ * content.
+ */
+import { readdirSync } from 'node:fs';
+import { cruise, type ICruiseResult, type IForbiddenRuleType } from 'dependency-cruiser';
+
+const server = 'packages/server/src';
+const stages = ['acceptance', 'queue', 'dial', 'conversation', 'result', 'publication', 'authoring'];
+const lowerLayers = ['contract', 'platform', 'storage', 'carriers', 'agents'];
+
+/** What a part may import beside itself and packages from npm. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  contract: [],
+  sip: [],
+  sdk: ['contract'],
+  cli: ['sdk', 'contract', 'main', 'authoring'],
+  platform: ['contract'],
+  carriers: ['contract', 'platform', 'sip'],
+  agents: ['contract', 'platform', 'carriers'],
+  storage: ['contract', 'platform', 'agents'],
+  ...Object.fromEntries(stages.map((stage) => [stage, lowerLayers])),
+  // A worker composes the stages; HTTP and the operator API use them.
+  worker: [...lowerLayers, ...stages],
+  http: [...lowerLayers, ...stages],
+  main: [...lowerLayers, ...stages, 'worker', 'http'],
+};
+
+const pathOf: Readonly<Record<string, string>> = {
+  contract: '^packages/contract/src/',
+  sip: '^packages/sip/src/',
+  sdk: '^packages/sdk/src/',
+  cli: '^packages/cli/src/',
+  main: `^${server}/[^/]+\\.ts$`,
+  ...Object.fromEntries(
+    ['platform', 'storage', 'carriers', 'agents', 'worker', 'http', ...stages].map((part) => [
+      part,
+      `^${server}/${part}/`,
+    ]),
+  ),
+};
+
+const rules: IForbiddenRuleType[] = Object.entries(mayImport).map(([part, allowed]) => ({
+  name: `${part} imports only ${allowed.join(', ') || 'itself'}`,
+  severity: 'error',
+  from: { path: pathOf[part] ?? part },
+  to: { path: '^packages/', pathNot: [part, ...allowed].map((name) => pathOf[name] ?? name) },
+}));
+
+const { output } = await cruise(
+  ['packages/contract/src', 'packages/sip/src', 'packages/sdk/src', 'packages/cli/src', server],
+  {
+    validate: true,
+    ruleSet: {
+      forbidden: [
+        ...rules,
+        {
+          name: 'no cycles',
+          severity: 'error',
+          from: {},
+          to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+        },
+        { name: 'every import can be found', severity: 'error', from: {}, to: { couldNotResolve: true } },
+      ],
+    },
+    doNotFollow: { path: 'node_modules' },
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+      extensions: ['.ts', '.js'],
+    },
+  },
+);
+const result = output as ICruiseResult;
+
+const sources = ['contract', 'sip', 'sdk', 'cli', 'server'].flatMap((name) =>
+  readdirSync(`packages/${name}/src`, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  ),
+);
+const visited = result.modules.filter(({ source }) => /^packages\/[^/]+\/src\/.*\.ts$/.test(source));
+const links = visited.reduce((sum, module) => sum + module.dependencies.length, 0);
+if (visited.length < sources.length || links < visited.length) {
+  console.error(
+    `visited ${visited.length} of ${sources.length} modules with ${links} imports: the check is blind`,
+  );
+  process.exit(1);
+}
+for (const { from, to, rule } of result.summary.violations) console.error(`${from} → ${to}: ${rule.name}`);
+if (result.summary.error > 0) process.exit(1);
+console.log(`layers: ${visited.length} modules, ${links} imports, no violation`);
