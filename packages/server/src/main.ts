@@ -13,6 +13,7 @@ import { createScriptedAgent } from './agents/scripted/scripted-agent.ts';
 import { prepareDeployment, WrongEnvironment } from './authoring/first-start.ts';
 import { createKeyring } from './authoring/keys.ts';
 import { createReadiness } from './authoring/readiness.ts';
+import type { Carrier } from './carriers/carrier.ts';
 import { createSimulatedNetwork } from './carriers/simulated/network.ts';
 import { ConfigError, readConfig, unknownVariables, type Config } from './config.ts';
 import { readCredentials, writeCredentials } from './credentials.ts';
@@ -32,7 +33,7 @@ import { insertOperatorToken } from './storage/operator-tokens.ts';
 import { checkDurability, openPostgres } from './storage/postgres.ts';
 import { createRunReader } from './storage/runs.ts';
 import { cancelRun } from './worker/cancel-run.ts';
-import { startWorker, type Worker } from './worker/worker.ts';
+import { startWorker } from './worker/worker.ts';
 
 export interface Service {
   /** Where HTTP listens, `http://host:port`; null without the role `api`. */
@@ -49,13 +50,22 @@ const examples = fileURLToPath(new URL('../../../examples/goals', import.meta.ur
 const clock = systemClock;
 const ids = systemIds(clock);
 
+export interface ServiceOptions {
+  readonly log: Logger;
+  /** Told that the process can not go on; it must end. */
+  readonly onFatal: (error: Error) => void;
+  /** Wraps the carrier, for tests that watch what leaves the service. */
+  readonly watchCarrier?: (carrier: Carrier) => Carrier;
+}
+
 /**
  * Starts the service.
  *
  * Throws: ConfigError, DirectoryInUse, SchemaMismatch, WrongEnvironment, DatabaseUnavailable, the system's error of
  * a port in use; whatever it had opened is closed then.
  */
-export async function startService(config: Config, log: Logger, onFatal: (error: Error) => void): Promise<Service> {
+export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
+  const { log } = options;
   const undo: (() => Promise<unknown>)[] = [];
   const stop = once(async () => {
     for (const step of undo.reverse()) {
@@ -63,7 +73,7 @@ export async function startService(config: Config, log: Logger, onFatal: (error:
     }
   });
   try {
-    return { ...(await start(config, log, onFatal, undo)), stop };
+    return { ...(await start(config, options, undo)), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -72,8 +82,7 @@ export async function startService(config: Config, log: Logger, onFatal: (error:
 
 async function start(
   config: Config,
-  log: Logger,
-  onFatal: (error: Error) => void,
+  { log, onFatal, watchCarrier = (carrier) => carrier }: ServiceOptions,
   undo: (() => Promise<unknown>)[],
 ): Promise<Omit<Service, 'stop'>> {
   const db = await openDatabase(config, log, onFatal);
@@ -97,25 +106,26 @@ async function start(
   }
 
   const agents = [createScriptedAgent({ clock })];
-  const carrier = createSimulatedNetwork({ clock, seed: config.simulationSeed, speed: config.simulationSpeed });
-  undo.push(() => carrier.close());
+  const carrier = carrierOf(config);
+  if (carrier !== null) undo.push(() => carrier.close());
   const readiness = createReadiness({ agents, carrier });
   const keys = createKeyring({ db, clock, ids, environment: config.environment });
 
-  let worker: Worker | null = null;
-  if (config.roles.includes('worker')) {
-    worker = await startWorker({
-      db,
-      clock,
-      ids,
-      log,
-      carrier,
-      agents,
-      extractor: createScriptedExtractor(),
-      settings: { ...config, maxCalls: config.maxCallsPerProcess, maxDeploymentCalls: config.maxCalls, maxCarrierCalls: config.maxCalls },
-    });
-    undo.push(worker.stop);
-  }
+  const worker =
+    carrier !== null && config.roles.includes('worker')
+      ? await startWorker({
+          db,
+          clock,
+          ids,
+          log,
+          carrier: watchCarrier(carrier),
+          agents,
+          extractor: createScriptedExtractor(),
+          settings: { ...config, maxDeploymentCalls: config.maxCalls, maxCarrierCalls: config.maxCalls },
+        })
+      : null;
+  if (worker !== null) undo.push(worker.stop);
+  if (carrier === null) log.warn('no carrier is configured: no Goal is ready to run');
   if (!config.roles.includes('api')) return { url: null, founded };
 
   const app = buildApp({
@@ -148,6 +158,11 @@ async function start(
   const url = await listen(app, config);
   rememberUrl(dataDir, config.publicUrl ?? url);
   return { url, founded };
+}
+
+/** In `test` the simulated network alone; it is never used in `production`, where a call must be a call. */
+function carrierOf({ environment, simulationSeed: seed, simulationSpeed: speed }: Config): Carrier | null {
+  return environment === 'test' ? createSimulatedNetwork({ clock, seed, speed }) : null;
 }
 
 async function openDatabase(config: Config, log: Logger, onFatal: (error: Error) => void): Promise<Database> {
@@ -193,7 +208,8 @@ function urlOf(host: string, port: number): string {
 /** Keeps the address in the credentials true when the service moved to another port. */
 function rememberUrl(dataDir: string, url: string): void {
   const credentials = readCredentials(dataDir);
-  if (credentials !== null && credentials.base_url !== url) writeCredentials(dataDir, { ...credentials, base_url: url });
+  if (credentials !== null && credentials.base_url !== url)
+    writeCredentials(dataDir, { ...credentials, base_url: url });
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {
@@ -224,8 +240,9 @@ export async function serve(): Promise<void> {
       log.fatal({ err: error }, 'can not go on');
       process.exit(1);
     };
-    for (const name of unknownVariables(process.env)) log.warn({ variable: name }, 'not a setting of Trunkcall');
-    service = await startService(config, log, fatal);
+    for (const name of unknownVariables(process.env))
+      log.warn({ variable: name }, 'not a setting of Trunkcall');
+    service = await startService(config, { log, onFatal: fatal });
   } catch (error) {
     const text = isExpected(error) ? describe(error) : error instanceof Error ? error.stack : String(error);
     process.stderr.write(`trunkcall: ${text}\n`);

@@ -87,6 +87,7 @@ async function carryThrough(
       instructions: renderInstructions(content.instructions, run.variables),
       variables: run.variables,
       locale: content.locale,
+      timeZone: content.calling_window?.timezone ?? 'UTC',
       resultSchema: content.result_schema,
       settings: content.agent,
       machine: content.machine,

@@ -24,7 +24,7 @@ export interface WorkerSettings {
   /** How long an idle worker waits before it looks at the queue again, milliseconds. */
   readonly pollMs: number;
   /** Calls that this process leads at once. */
-  readonly maxCalls: number;
+  readonly maxCallsPerProcess: number;
   /** Calls that all processes together lead at once. */
   readonly maxDeploymentCalls: number;
   /** Calls that go through the carrier at once, over all processes. */
@@ -72,7 +72,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   await db.query(ensureCapacity, [scopes]);
 
   async function claimDials(): Promise<boolean> {
-    const room = Math.min(maxClaim, settings.maxCalls - working.dial.size);
+    const room = Math.min(maxClaim, settings.maxCallsPerProcess - working.dial.size);
     if (room <= 0) return false;
     const askedAt = clock.monotonic();
     const limits = [settings.maxDeploymentCalls, settings.maxCarrierCalls];
