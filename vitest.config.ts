@@ -7,5 +7,6 @@ export default defineConfig({
     hookTimeout: 60_000,
     maxWorkers: 2,
     pool: 'forks',
+    globalSetup: ['packages/server/test/kit/global-setup.ts'],
   },
 });

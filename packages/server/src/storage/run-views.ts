@@ -1,0 +1,98 @@
+/** Runs as the operator sees them: with attempts, transcript, events and evidence. Reads only (I7). */
+import type { Scalar, Variables } from '@trunkcall/contract';
+import { statement } from './database.ts';
+import { runColumns, type RunRow } from './runs.ts';
+
+export interface OperatorRunRow extends RunRow {
+  readonly account_id: string;
+  readonly phone: string;
+  readonly cancel_requested_at: Date | null;
+}
+
+const columns = `${runColumns}, r.account_id, r.phone, r.cancel_requested_at`;
+
+/**
+ * Newest first. A filter that is null lets everything pass.
+ * Values: goal id, account id, status, public id to continue behind, most rows.
+ */
+export const listRuns = statement<OperatorRunRow>(
+  'operator_list_runs',
+  `select ${columns} from runs r
+   where ($1::text is null or r.goal_id = $1) and ($2::text is null or r.account_id = $2)
+     and ($3::text is null or r.status = $3) and ($4::text is null or r.public_id < $4)
+   order by r.public_id desc limit $5`,
+);
+
+export interface RunDetailRow extends OperatorRunRow {
+  readonly variables: Variables;
+  /** Per field: value, turns, quote. */
+  readonly evidence: Readonly<Record<string, EvidenceRow>> | null;
+}
+
+export interface EvidenceRow {
+  readonly value: Scalar;
+  readonly turns: readonly number[];
+  readonly quote: string;
+}
+
+/** Values: public id or run id. */
+export const findRunDetail = statement<RunDetailRow>(
+  'operator_find_run_detail',
+  `select ${columns}, r.variables, r.evidence from runs r
+   where r.id = (select id from runs where public_id = $1 union all select id from runs where id = $1 limit 1)`,
+);
+
+export interface AttemptRow {
+  readonly id: string;
+  readonly number: number;
+  readonly carrier: string;
+  readonly state: 'dialing' | 'ringing' | 'answered' | 'ended';
+  readonly outcome: string | null;
+  readonly ended_by: string | null;
+  readonly provider_call_id: string | null;
+  readonly sip_status: number | null;
+  readonly q850: number | null;
+  readonly note: string | null;
+  readonly dial_intent_at: Date;
+  readonly answered_at: Date | null;
+  readonly ended_at: Date | null;
+}
+
+/** Values: run id. */
+export const listAttempts = statement<AttemptRow>(
+  'operator_list_attempts',
+  `select id, number, carrier, state, outcome, ended_by, provider_call_id, sip_status, q850, note,
+          dial_intent_at, answered_at, ended_at
+   from attempts where run_id = $1 order by number`,
+);
+
+export interface TurnRow {
+  readonly attempt: number;
+  readonly index: number;
+  readonly speaker: 'bot' | 'user' | 'unknown';
+  readonly text: string;
+  readonly offset_ms: number;
+  readonly interrupted: boolean;
+}
+
+/** Turns behind a place in the transcript. Values: run id, attempt number, index. */
+export const listTurns = statement<TurnRow>(
+  'operator_list_turns',
+  `select a.number as attempt, t.index, t.speaker, t.text, t.offset_ms, t.interrupted
+   from attempts a join turns t on t.attempt_id = a.id
+   where a.run_id = $1 and (a.number, t.index) > ($2::int, $3::int) order by a.number, t.index`,
+);
+
+export interface EventRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly type: string;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly created_at: Date;
+}
+
+/** Events behind a place in the trace. Values: run id, seq. */
+export const listEvents = statement<EventRow>(
+  'operator_list_events',
+  'select seq, id, type, details, created_at from events where run_id = $1 and seq > $2::int order by seq',
+);
