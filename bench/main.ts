@@ -342,6 +342,9 @@ async function fill(url: string, goalId: string): Promise<void> {
   await client.end();
 }
 
+// A benchmark that is stopped must leave no server behind.
+for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => process.exit(1));
+
 const wanted = process.argv.slice(2);
 try {
   for (const name of ['bench_dial', 'bench_empty', 'bench_full']) await pool.query(`create database ${name}`);

@@ -34,9 +34,12 @@ async function startProgram(path: string, env: Readonly<Record<string, string>>)
     once(child, 'exit').then(() => Promise.reject(new Error(`${path} did not start`))),
   ])) as [string];
   child.stdout.resume();
+  const end = () => child.kill('SIGKILL');
+  process.once('exit', end);
   return {
     port: Number(/:(\d+)/.exec(line)?.[1]),
     async stop() {
+      process.off('exit', end);
       child.kill('SIGTERM');
       await once(child, 'exit');
     },

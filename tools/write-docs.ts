@@ -13,7 +13,8 @@ import { outcomes, settlements } from '../packages/server/src/dial/outcome.ts';
 const generated = '<!-- Written by `npm run docs`; do not edit. -->\n';
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
@@ -28,7 +29,12 @@ function errorsPage(): string {
   const detail = Object.entries(detailCodes).map(([code, meaning]) => [`\`${code}\``, meaning]);
   const ends = outcomes.map((outcome) => {
     const { status, errorCode, detailCode } = settlements[outcome];
-    return [`\`${outcome}\``, `\`${status}\``, errorCode === null ? '–' : `\`${errorCode}\``, detailCode === null ? '–' : `\`${detailCode}\``];
+    return [
+      `\`${outcome}\``,
+      `\`${status}\``,
+      errorCode === null ? '–' : `\`${errorCode}\``,
+      detailCode === null ? '–' : `\`${detailCode}\``,
+    ];
   });
   return `${generated}
 # Errors

@@ -36,7 +36,9 @@ process.once('SIGINT', () => server.kill('SIGINT'));
 
 try {
   await listening(server);
-  const credentials = JSON.parse(readFileSync(join(dataDir, 'credentials.json'), 'utf8')) as Required<Credentials>;
+  const credentials = JSON.parse(
+    readFileSync(join(dataDir, 'credentials.json'), 'utf8'),
+  ) as Required<Credentials>;
   const outcomes = await phoneEverybody(credentials);
   for (const line of outcomes.flatMap(transcriptLines)) console.log(line);
   console.log(table(outcomes));
@@ -75,7 +77,10 @@ async function listening(service: ChildProcess): Promise<void> {
 /** Calls all at once, and shows each call as it goes: a view in a terminal, plain lines elsewhere. */
 async function phoneEverybody(credentials: Required<Credentials>): Promise<Outcome[]> {
   const client = new Trunkcall({ apiKey: credentials.api_key, baseUrl: credentials.base_url });
-  const operator = new OperatorClient({ operatorToken: credentials.operator_token, baseUrl: credentials.base_url });
+  const operator = new OperatorClient({
+    operatorToken: credentials.operator_token,
+    baseUrl: credentials.base_url,
+  });
   const tasks = new Listr<Calls>(
     people.map((person, index) => ({
       title: `${person.phone}  ${person.name}`,
@@ -89,7 +94,12 @@ async function phoneEverybody(credentials: Required<Credentials>): Promise<Outco
         });
       },
     })),
-    { concurrent: true, ctx: { outcomes: [] }, fallbackRenderer: 'simple', fallbackRendererCondition: () => !process.stdout.isTTY },
+    {
+      concurrent: true,
+      ctx: { outcomes: [] },
+      fallbackRenderer: 'simple',
+      fallbackRendererCondition: () => !process.stdout.isTTY,
+    },
   );
   const { outcomes } = await tasks.run();
   return outcomes.filter((outcome) => outcome !== undefined);

@@ -103,6 +103,11 @@ export const apiErrors = {
     meaning: 'The request’s headers are larger than 16 KiB.',
     action: 'Send smaller headers.',
   },
+  internal_error: {
+    statuses: [500],
+    meaning: 'A mistake of ours; the log has the cause under the request id.',
+    action: 'Report it with the `Request-Id`; a retry takes the same Idempotency-Key and body.',
+  },
   provider_unavailable: {
     statuses: [502, 503],
     meaning: 'The request could not be durably accepted or answered now.',

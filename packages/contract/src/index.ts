@@ -3,3 +3,4 @@ export * from './ids.ts';
 export * from './schemas.ts';
 export * from './goal-file.ts';
 export * from './operator.ts';
+export * from './openapi.ts';

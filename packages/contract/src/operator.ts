@@ -6,7 +6,7 @@ import { Type, type Static } from 'typebox';
 import { enumeration } from './enumeration.ts';
 import { scopes, type Scope } from './errors.ts';
 import type { GoalFile, Scalar, Variables } from './goal-file.ts';
-import { goalRunStatuses, type GoalRun } from './schemas.ts';
+import type { GoalRun, GoalRunStatus } from './schemas.ts';
 
 const closed = { additionalProperties: false } as const;
 
@@ -62,7 +62,10 @@ export const CreateKeyRequest = Type.Object(
       }),
     ),
     expires_at: Type.Optional(
-      Type.String({ maxLength: 40, description: 'RFC 3339 time from which the key is refused; never by default.' }),
+      Type.String({
+        maxLength: 40,
+        description: 'RFC 3339 time from which the key is refused; never by default.',
+      }),
     ),
   },
   closed,
@@ -136,17 +139,25 @@ export interface OperatorGoalDetail extends OperatorGoal {
   readonly draft: GoalFile;
 }
 
-export const ListRunsQuery = Type.Object(
-  {
-    goal: Type.Optional(Type.String({ description: 'Goal id.' })),
-    account: Type.Optional(Type.String({ description: 'Account id or name.' })),
-    status: Type.Optional(enumeration(goalRunStatuses)),
-    after: Type.Optional(Type.String({ description: '`next_cursor` of the page before.' })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: '20 by default.' })),
-  },
-  closed,
-);
-export type ListRunsQuery = Static<typeof ListRunsQuery>;
+/** A page of a list; `limit` is 1–100, 20 by default. */
+export interface PageQuery {
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly after?: string;
+}
+
+export interface ListGoalsQuery extends PageQuery {
+  /** Id or name. */
+  readonly account?: string;
+}
+
+export interface ListRunsQuery extends PageQuery {
+  /** Goal id. */
+  readonly goal?: string;
+  /** Id or name. */
+  readonly account?: string;
+  readonly status?: GoalRunStatus;
+}
 
 /** A Goal Run with what its API client does not see. */
 export interface OperatorRun extends GoalRun {

@@ -5,13 +5,13 @@
  */
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { hash } from 'node:crypto';
 import type { Credentials } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
 import { createAcceptance } from './acceptance/accept.ts';
 import { createScriptedAgent } from './agents/scripted/scripted-agent.ts';
 import { prepareDeployment, WrongEnvironment } from './authoring/first-start.ts';
 import { createKeyring } from './authoring/keys.ts';
+import { hashOperatorToken } from './authoring/operator-tokens.ts';
 import { createReadiness } from './authoring/readiness.ts';
 import type { Carrier } from './carriers/carrier.ts';
 import { createSimulatedNetwork } from './carriers/simulated/network.ts';
@@ -102,7 +102,7 @@ async function start(
     save: async (credentials) => writeCredentials(dataDir, credentials),
   });
   if (config.operatorToken !== null) {
-    await db.query(insertOperatorToken, [hash('sha256', config.operatorToken, 'buffer')]);
+    await db.query(insertOperatorToken, [hashOperatorToken(config.operatorToken)]);
   }
 
   const agents = [createScriptedAgent({ clock })];

@@ -27,10 +27,14 @@ export const findGoal = statement<GoalRow>(
   `select ${goalColumns} from ${goalTables} where g.id = $1`,
 );
 
-/** Goals of an account, of all accounts when it is null, in the order of their ids. Values: account id. */
+/**
+ * Goals in the order of their ids. Values: account id (null: of all accounts), id to continue behind (null: from
+ * the first), most rows.
+ */
 export const listGoals = statement<GoalRow>(
   'authoring_list_goals',
-  `select ${goalColumns} from ${goalTables} where $1::text is null or g.account_id = $1 order by g.id`,
+  `select ${goalColumns} from ${goalTables}
+   where ($1::text is null or g.account_id = $1) and ($2::text is null or g.id > $2) order by g.id limit $3`,
 );
 
 /** Values: id, account id, draft (JSON text). */
@@ -66,7 +70,8 @@ export const publishDraft = statement<never>(
 /** Values: goal id. */
 export const withdrawPublication = statement<never>(
   'withdraw_publication',
-  'update goals set published_run_spec_id = null, updated_at = now() where id = $1',
+  `update goals set published_run_spec_id = null, updated_at = now()
+   where id = $1 and published_run_spec_id is not null`,
 );
 
 /** Values: goal id, state. */
@@ -78,7 +83,7 @@ export const setGoalState = statement<never>(
 /** Values: goal id, listed. */
 export const setGoalListed = statement<never>(
   'set_goal_listed',
-  'update goals set listed = $2, updated_at = now() where id = $1',
+  'update goals set listed = $2, updated_at = now() where id = $1 and listed <> $2',
 );
 
 export interface VersionRow {

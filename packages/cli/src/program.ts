@@ -1,0 +1,102 @@
+import { Command, CommanderError } from 'commander';
+import { accountCommands } from './commands/accounts.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { goalCommands } from './commands/goals.ts';
+import { keyCommands } from './commands/keys.ts';
+import { runCommands } from './commands/runs.ts';
+import { connect, type Connect } from './connect.ts';
+import { describeFailure, Failure, type Exit } from './failure.ts';
+import { createReport, type Report } from './report.ts';
+
+export interface Process {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+}
+
+/** What a command needs besides its arguments. */
+export interface Context {
+  readonly connect: Connect;
+  readonly report: Report;
+  /** Makes the program end with another code than 0. */
+  readonly exitWith: (code: Exit) => void;
+}
+
+const jsonFlag = '--json';
+/** Commander's own endings that are no mistake. */
+const wantedEndings = ['commander.helpDisplayed', 'commander.version'];
+
+/**
+ * Runs one command line (without node and script). Ends with the exit code: 0 done, 1 refused or failed, 2 wrong
+ * usage or settings. Never throws.
+ *
+ * With `--json` there is exactly one JSON document: on the standard output when the command succeeds, else
+ * `{"error": …}` on the standard error.
+ */
+export async function run(argv: readonly string[], process: Process): Promise<Exit> {
+  const json = argv.includes(jsonFlag);
+  let exit: Exit = 0;
+  const context: Context = {
+    connect: () => connect(process.env),
+    report: createReport(process.out, json),
+    exitWith: (code) => {
+      exit = code;
+    },
+  };
+  try {
+    await buildProgram(context, process, json).parseAsync([...argv], { from: 'user' });
+    return exit;
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      if (wantedEndings.includes(error.code)) return 0;
+      // In words Commander has said it already.
+      if (json)
+        process.err(`${JSON.stringify({ error: { code: 'usage', message: error.message, details: {} } })}\n`);
+      return 2;
+    }
+    const failure = describeFailure(error);
+    process.err(json ? `${JSON.stringify({ error: failure.document })}\n` : `${failure.lines.join('\n')}\n`);
+    return failure.exit;
+  }
+}
+
+function buildProgram(context: Context, process: Process, json: boolean): Command {
+  const program = new Command('trunkcall')
+    .description('Runs a Trunkcall service and looks after its accounts, keys, Goals and Runs.')
+    .exitOverride()
+    .configureOutput({ writeOut: process.out, writeErr: json ? () => {} : process.err })
+    .showHelpAfterError('(add --help for help)');
+  program
+    .command('serve')
+    .description('start the service in this process; its settings are TRUNKCALL_* variables')
+    .action(serve);
+  accountCommands(program.command('accounts').description('accounts, the owners of Goals and keys'), context);
+  keyCommands(program.command('keys').description('API keys'), context);
+  goalCommands(program.command('goals').description('Goals: draft, publish, pause, retire'), context);
+  runCommands(program.command('runs').description('Runs: list, show, watch, cancel'), context);
+  doctorCommand(program.command('doctor'), context);
+  for (const command of family(program)) command.option(jsonFlag, 'print one JSON document');
+  return program;
+}
+
+/** The server is an optional neighbour: nothing of it is loaded for other commands. */
+const serverMain = '@trunkcall/server/main';
+
+async function serve(): Promise<void> {
+  let server: { readonly serve: () => Promise<void> };
+  try {
+    server = (await import(serverMain)) as typeof server;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') throw error;
+    throw new Failure('not_installed', 'the package @trunkcall/server is not installed here', {
+      cause: error,
+    });
+  }
+  // Returns when the service listens; it ends the process by itself.
+  await server.serve();
+}
+
+function family(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(family)];
+}

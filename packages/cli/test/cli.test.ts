@@ -1,0 +1,289 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startOperatorService, type OperatorService } from '../../server/test/flows/operator/service.ts';
+import { goalFile } from '../../server/test/kit/fixtures.ts';
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+interface Ended {
+  readonly exit: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+let service: OperatorService;
+/** Holds `data/credentials.json`, as a first start leaves it, and Goal files. */
+let directory: string;
+
+beforeAll(async () => {
+  service = await startOperatorService('embedded');
+  directory = await mkdtemp(join(tmpdir(), 'cli-'));
+  await writeFile(
+    join(directory, 'credentials.json'),
+    JSON.stringify({ base_url: service.origin, operator_token: service.token }),
+  );
+  await writeFile(join(directory, 'goal.json'), JSON.stringify(goalFile({ title: 'A\u001b[31m title' })));
+  await writeFile(join(directory, 'wrong.yaml'), 'format: 1\ntitle: 7\n');
+});
+afterAll(async () => {
+  await service.close();
+  await rm(directory, { recursive: true });
+});
+
+/** Runs the real program in a process of its own. */
+function trunkcall(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = { TRUNKCALL_DATA_DIR: directory },
+) {
+  return new Promise<Ended>((resolve) => {
+    const child = spawn(process.execPath, [main, ...args], { cwd: directory, env, timeout: 20_000 });
+    let out = '';
+    let err = '';
+    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+    child.on('close', (exit) => resolve({ exit, out, err }));
+  });
+}
+
+/** Runs it with --json; the standard output must be exactly one document. */
+async function json<T>(...args: string[]): Promise<T> {
+  const { exit, out, err } = await trunkcall([...args, '--json']);
+  expect({ exit, err }).toEqual({ exit: 0, err: '' });
+  return JSON.parse(out) as T;
+}
+
+interface Id {
+  readonly id: string;
+}
+
+async function publishedGoal(account: string): Promise<string> {
+  const { id } = await json<Id>('goals', 'apply', join(directory, 'goal.json'), '--account', account);
+  await json('goals', 'publish', id);
+  return id;
+}
+
+async function newRun(account: string, goalId: string): Promise<string> {
+  const developer = await service.developer(account);
+  return (await developer.createRun(goalId, { phone: '+12125550100', variables: { name: 'Ada' } })).run.id;
+}
+
+test('accounts are created and listed', async () => {
+  const { id } = await json<Id>('accounts', 'create', 'first');
+  expect(id).toMatch(/^acct_/);
+  expect(await json('accounts', 'list')).toMatchObject({ data: [{ id, name: 'first' }] });
+  const { exit, out } = await trunkcall(['accounts', 'list']);
+  const [head, row] = out.split('\n');
+  expect(exit).toBe(0);
+  expect(head).toMatch(/^NAME +ID +CALLS +CREATED$/);
+  expect(row).toMatch(new RegExp(`^first +${id} +0/10 +\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d$`));
+});
+
+test('a key is printed once, works with the scopes it was given, and can be revoked', async () => {
+  await json('accounts', 'create', 'keyed');
+  const created = await json<Id & { key: string; regions: string[] }>(
+    'keys',
+    'create',
+    '--account=keyed',
+    '--scope=goals:read',
+    '--scope=runs:read',
+    '--region=US',
+    '--expires-at=2099-01-01T00:00:00Z',
+  );
+  expect(created).toMatchObject({ scopes: ['goals:read', 'runs:read'], regions: ['US'] });
+  const list = () =>
+    fetch(`${service.origin}/v1/goals`, { headers: { authorization: `Bearer ${created.key}` } });
+  expect((await list()).status).toBe(200);
+  expect(await json('keys', 'revoke', created.id)).toMatchObject({ id: created.id });
+  expect((await list()).status).toBe(401);
+  const { out } = await trunkcall(['keys', 'create', '--account', 'keyed']);
+  expect(out).toMatch(/^key +tc_test_\S+\n/);
+});
+
+test('a Goal goes through its whole life', async () => {
+  await json('accounts', 'create', 'author');
+  const file = join(directory, 'goal.json');
+  const { id } = await json<Id>('goals', 'apply', file, '--account', 'author');
+  expect(await json('goals', 'apply', file, '--account', 'author', '--goal', id)).toMatchObject({
+    id,
+    state: 'draft',
+  });
+  expect(await json('goals', 'publish', id)).toMatchObject({
+    state: 'active',
+    published_run_spec: { version: 1 },
+  });
+  expect(await json('goals', 'hide', id)).toMatchObject({ listed: false });
+  expect(await json('goals', 'list-publicly', id)).toMatchObject({ listed: true });
+  expect(await json('goals', 'pause', id)).toMatchObject({ state: 'paused' });
+  expect(await json('goals', 'resume', id)).toMatchObject({ state: 'active' });
+  expect(await json('goals', 'unpublish', id)).toMatchObject({ published_run_spec: null });
+  expect(await json('goals', 'retire', id)).toMatchObject({ state: 'retired' });
+  expect(await json('goals', 'show', id)).toMatchObject({ id, versions: [{ version: 1, runs: 0 }] });
+  expect(await json('goals', 'list', '--account', 'author')).toMatchObject({ data: [{ id }] });
+});
+
+test('what authors wrote can not steer the terminal', async () => {
+  await json('accounts', 'create', 'painter');
+  const id = await publishedGoal('painter');
+  for (const args of [
+    ['show', id],
+    ['list', '--account', 'painter'],
+  ]) {
+    const { exit, out } = await trunkcall(['goals', ...args]);
+    expect(exit).toBe(0);
+    expect(out).toContain('A\uFFFD[31m title');
+    expect(out).not.toContain('\u001b');
+  }
+});
+
+describe('a Goal file', () => {
+  test('that is valid passes', async () => {
+    expect(await json('goals', 'validate', join(directory, 'goal.json'))).toEqual({
+      valid: true,
+      not_ready: [],
+    });
+  });
+
+  test.each([['validate'], ['apply']])(
+    'that is wrong is named with file, line and column by %s',
+    async (command) => {
+      const account =
+        command === 'apply' ? ['--account', (await json<Id>('accounts', 'create', 'clumsy')).id] : [];
+      const { exit, out, err } = await trunkcall(['goals', command, 'wrong.yaml', ...account]);
+      expect(exit).toBe(1);
+      expect(out).toBe('');
+      expect(err).toContain('wrong.yaml:2:1: title must be a string\n');
+      const machine = await trunkcall(['goals', command, 'wrong.yaml', ...account, '--json']);
+      expect(machine).toMatchObject({ exit: 1, out: '' });
+      expect(JSON.parse(machine.err)).toMatchObject({
+        error: {
+          code: 'goal_invalid',
+          details: { problems: expect.arrayContaining([expect.objectContaining({ line: 2, column: 1 })]) },
+        },
+      });
+    },
+  );
+
+  test('that is not there is one clear line', async () => {
+    const { exit, err } = await trunkcall(['goals', 'validate', 'nowhere.yaml']);
+    expect({ exit, err }).toEqual({ exit: 1, err: 'nowhere.yaml can not be read\n' });
+  });
+});
+
+describe('a Run', () => {
+  let account: string;
+  let goalId: string;
+  beforeAll(async () => {
+    account = (await json<Id>('accounts', 'create', 'caller')).id;
+    goalId = await publishedGoal(account);
+  });
+
+  test('is listed, shown and canceled', async () => {
+    const id = await newRun(account, goalId);
+    expect(await json('runs', 'list', '--goal', goalId)).toMatchObject({ data: [{ id }] });
+    expect(await json('runs', 'show', id)).toMatchObject({
+      id,
+      events: [{ type: 'call.accepted' }],
+      attempts: [],
+    });
+    expect(await json('runs', 'cancel', id)).toMatchObject({ id, status: 'canceled' });
+    const shown = await trunkcall(['runs', 'show', id]);
+    expect(shown.out).toMatch(/outcome +canceled \(operator\)/);
+    expect(shown.out).toMatch(/Events\n +\d\d:\d\d:\d\d {2}call\.accepted/);
+    const again = await trunkcall(['runs', 'cancel', id]);
+    expect(again).toMatchObject({ exit: 1, err: 'the Run has already ended (run_not_cancelable)\n' });
+  });
+
+  test('is watched until it has ended', async () => {
+    const id = await newRun(account, goalId);
+    const watching = trunkcall(['runs', 'watch', id]);
+    await service.operator.cancelRun(id);
+    const { exit, out } = await watching;
+    expect(exit).toBe(0);
+    expect(out.indexOf('call.accepted')).toBeLessThan(out.indexOf('canceled (operator)'));
+    expect(await json('runs', 'watch', id)).toMatchObject({ id, error: { code: 'canceled' } });
+  });
+});
+
+test('the check-up ends with 0 when all is well, and prints its report', async () => {
+  expect(await json('doctor')).toMatchObject({ problems: [], environment: 'test' });
+  const { exit, out } = await trunkcall(['doctor']);
+  expect(exit).toBe(0);
+  expect(out).toContain('All is well.');
+});
+
+test('the check-up ends with 1 when something needs attention', async () => {
+  const { id } = await service.operator.createAccount('german');
+  const text = JSON.stringify(goalFile({ locale: 'de-DE' }));
+  const goal = await service.operator.applyGoal(id, { text, mediaType: 'application/json' });
+  await service.operator.commandGoal(goal.id, 'publish');
+  const { exit, out } = await trunkcall(['doctor']);
+  expect(exit).toBe(1);
+  expect(out).toContain(`! ${goal.id} is not ready: no agent speaks de-DE`);
+  await service.operator.commandGoal(goal.id, 'retire');
+});
+
+describe('what is not right is said in one clear line', () => {
+  test('a refusal ends with 1, for machines as JSON on the standard error', async () => {
+    const { exit, out, err } = await trunkcall(['--json', 'goals', 'show', 'goal_x']);
+    expect({ exit, out }).toEqual({ exit: 1, out: '' });
+    expect(JSON.parse(err)).toMatchObject({
+      error: { code: 'not_found', status: 404, request_id: expect.any(String) },
+    });
+  });
+
+  test.each([
+    [['goals', 'list']],
+    [['goals', 'apply', 'goal.json']],
+    [['keys', 'create', '--account', 'a', '--scope', 'everything']],
+    [['runs', 'show']],
+    [['frobnicate']],
+    [['accounts', 'create', 'a', 'b']],
+    [[]],
+  ])('%j is wrong usage and ends with 2', async (args) => {
+    const { exit, out, err } = await trunkcall(args);
+    expect({ exit, out }).toEqual({ exit: 2, out: '' });
+    expect(err).not.toBe('');
+    const machine = await trunkcall([...args, '--json']);
+    expect({ exit: machine.exit, out: machine.out }).toEqual({ exit: 2, out: '' });
+    expect(JSON.parse(machine.err)).toMatchObject({ error: { code: 'usage' } });
+  });
+
+  test('help is no mistake', async () => {
+    const { exit, out, err } = await trunkcall(['--help']);
+    expect({ exit, err }).toEqual({ exit: 0, err: '' });
+    expect(out).toContain('serve');
+  });
+
+  test.each<[string, Record<string, string>, RegExp]>([
+    ['no address', {}, /^TRUNKCALL_URL is not set and data.credentials\.json does not give it/],
+    ['no token', { TRUNKCALL_URL: 'http://127.0.0.1:9' }, /^TRUNKCALL_OPERATOR_TOKEN is not set/],
+    [
+      'a bad address',
+      { TRUNKCALL_URL: 'localhost:80', TRUNKCALL_OPERATOR_TOKEN: 't' },
+      /^TRUNKCALL_URL must be an http/,
+    ],
+  ])('%s ends with 2', async (_name, env, message) => {
+    const { exit, out, err } = await trunkcall(['accounts', 'list'], env);
+    expect({ exit, out }).toEqual({ exit: 2, out: '' });
+    expect(err).toMatch(message);
+    expect(err.trimEnd()).not.toContain('\n');
+  });
+
+  test('a wrong token is unauthorized', async () => {
+    const env = { TRUNKCALL_URL: service.origin, TRUNKCALL_OPERATOR_TOKEN: 'wrong' };
+    const { exit, err } = await trunkcall(['accounts', 'list'], env);
+    expect(exit).toBe(1);
+    expect(err).toContain('(unauthorized)');
+  });
+
+  test('a service that is not there is unreachable', async () => {
+    const env = { TRUNKCALL_URL: 'http://127.0.0.1:9', TRUNKCALL_OPERATOR_TOKEN: 't' };
+    const { exit, err } = await trunkcall(['accounts', 'create', 'a'], env);
+    expect(exit).toBe(1);
+    expect(err).toMatch(/is the service running/);
+  });
+});

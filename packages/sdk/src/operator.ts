@@ -1,0 +1,171 @@
+import type {
+  CreatedKey,
+  CreateKeyRequest,
+  DoctorReport,
+  GoalAction,
+  GoalFileProblem,
+  ListGoalsQuery,
+  ListRunsQuery,
+  OperatorAccount,
+  OperatorGoal,
+  OperatorGoalDetail,
+  OperatorKey,
+  OperatorList,
+  OperatorRun,
+  OperatorRunDetail,
+  RunProgress,
+} from '@trunkcall/contract';
+import {
+  createTransport,
+  queryString,
+  type CallOptions,
+  type ClientOptions,
+  type Query,
+  type Transport,
+} from './transport.ts';
+
+export interface OperatorOptions extends ClientOptions {
+  readonly operatorToken: string;
+}
+
+export interface GoalFileText {
+  /** YAML or JSON. */
+  readonly text: string;
+  readonly mediaType: 'application/yaml' | 'application/json';
+}
+
+const watchSeconds = 20;
+
+/**
+ * The operator API. Reads are repeated like those of `Trunkcall`; a command is sent again only when it was
+ * refused unprocessed (`429`), so it never happens twice.
+ */
+export class OperatorClient {
+  readonly #transport: Transport;
+
+  constructor({ operatorToken, ...options }: OperatorOptions) {
+    this.#transport = createTransport(options, operatorToken);
+  }
+
+  createAccount(name: string, options?: CallOptions): Promise<OperatorAccount> {
+    return this.#post('/accounts', { name }, options);
+  }
+
+  listAccounts(options?: CallOptions): Promise<OperatorList<OperatorAccount>> {
+    return this.#get('/accounts', {}, options);
+  }
+
+  /** `account` is an id or a name. */
+  limitAccount(account: string, maxActiveCalls: number, options?: CallOptions): Promise<OperatorAccount> {
+    const body = { max_active_calls: maxActiveCalls };
+    return this.#send('PATCH', `/accounts/${encodeURIComponent(account)}`, jsonBody(body), options);
+  }
+
+  createKey(key: CreateKeyRequest, options?: CallOptions): Promise<CreatedKey> {
+    return this.#post('/keys', key, options);
+  }
+
+  listKeys(account: string, options?: CallOptions): Promise<OperatorList<OperatorKey>> {
+    return this.#get('/keys', { account }, options);
+  }
+
+  revokeKey(keyId: string, options?: CallOptions): Promise<OperatorKey> {
+    return this.#post(`/keys/${encodeURIComponent(keyId)}/revoke`, undefined, options);
+  }
+
+  /** Writes a Goal file as the draft of a new Goal, or of the one with `goalId`. */
+  applyGoal(
+    account: string,
+    file: GoalFileText,
+    goalId?: string,
+    options?: CallOptions,
+  ): Promise<OperatorGoal> {
+    const query = queryString({ account });
+    const sent = { type: file.mediaType, text: file.text };
+    return goalId === undefined
+      ? this.#send('POST', `/goals${query}`, sent, options)
+      : this.#send('PUT', `/goals/${encodeURIComponent(goalId)}/draft${query}`, sent, options);
+  }
+
+  validateGoal(
+    file: GoalFileText,
+    options?: CallOptions,
+  ): Promise<{ readonly problems: readonly GoalFileProblem[]; readonly not_ready: readonly string[] }> {
+    return this.#send('POST', '/goals/validate', { type: file.mediaType, text: file.text }, options);
+  }
+
+  /** Goals of one account or of all, oldest first. */
+  listGoals(query: ListGoalsQuery = {}, options?: CallOptions): Promise<OperatorList<OperatorGoal>> {
+    return this.#get('/goals', { ...query }, options);
+  }
+
+  getGoal(goalId: string, options?: CallOptions): Promise<OperatorGoalDetail> {
+    return this.#get(`/goals/${encodeURIComponent(goalId)}`, {}, options);
+  }
+
+  commandGoal(goalId: string, action: GoalAction, options?: CallOptions): Promise<OperatorGoal> {
+    return this.#post(`/goals/${encodeURIComponent(goalId)}/${action}`, undefined, options);
+  }
+
+  /** Runs, newest first. */
+  listRuns(query: ListRunsQuery = {}, options?: CallOptions): Promise<OperatorList<OperatorRun>> {
+    return this.#get('/runs', { ...query }, options);
+  }
+
+  /** `run` is a Goal Run id or a `run_id`. */
+  getRun(run: string, options?: CallOptions): Promise<OperatorRunDetail> {
+    return this.#get(`/runs/${encodeURIComponent(run)}`, {}, options);
+  }
+
+  /** Gives what happens to a Run, from its acceptance on and as it happens, until it has a result or an error. */
+  async *watchRun(run: string, options?: CallOptions): AsyncGenerator<RunProgress, void, undefined> {
+    let after: string | undefined;
+    for (;;) {
+      const progress = await this.#watchOnce(run, after, options);
+      yield progress;
+      if (progress.final) return;
+      after = progress.position;
+    }
+  }
+
+  cancelRun(run: string, options?: CallOptions): Promise<OperatorRun> {
+    return this.#post(`/runs/${encodeURIComponent(run)}/cancel`, undefined, options);
+  }
+
+  doctor(options?: CallOptions): Promise<DoctorReport> {
+    return this.#get('/doctor', {}, options);
+  }
+
+  async #watchOnce(run: string, after: string | undefined, options?: CallOptions): Promise<RunProgress> {
+    const query = queryString({ after, wait_seconds: watchSeconds });
+    const path = `/operator/v1/runs/${encodeURIComponent(run)}/progress${query}`;
+    const exchange = { method: 'GET', path, repeatable: true, extraTimeMs: watchSeconds * 1_000 } as const;
+    return (await this.#transport.send<RunProgress>(exchange, options)).body;
+  }
+
+  async #get<T>(path: string, query: Query, options: CallOptions | undefined): Promise<T> {
+    const exchange = {
+      method: 'GET',
+      path: `/operator/v1${path}${queryString(query)}`,
+      repeatable: true,
+    } as const;
+    return (await this.#transport.send<T>(exchange, options)).body;
+  }
+
+  #post<T>(path: string, body: unknown, options: CallOptions | undefined): Promise<T> {
+    return this.#send('POST', path, body === undefined ? undefined : jsonBody(body), options);
+  }
+
+  async #send<T>(
+    method: 'POST' | 'PUT' | 'PATCH',
+    path: string,
+    sent: { readonly type: string; readonly text: string } | undefined,
+    options: CallOptions | undefined,
+  ): Promise<T> {
+    const content = sent === undefined ? {} : { headers: { 'content-type': sent.type }, body: sent.text };
+    const exchange = { method, path: `/operator/v1${path}`, repeatable: false, ...content };
+    return (await this.#transport.send<T>(exchange, options)).body;
+  }
+}
+
+const jsonBody = (value: unknown) => ({ type: 'application/json', text: JSON.stringify(value) });

@@ -1,0 +1,69 @@
+import { afterEach, expect, test } from 'vitest';
+import { OperatorClient, TrunkcallError, TrunkcallUnreachable } from '../src/index.ts';
+import { refusal, scriptedServer, type Reply, type ScriptedServer } from './scripted-server.ts';
+
+let server: ScriptedServer | undefined;
+afterEach(() => server?.close());
+
+const progress = (position: string, final: boolean) => ({ body: { events: [], turns: [], position, final } });
+
+async function against(replies: readonly Reply[]) {
+  server = await scriptedServer(replies);
+  const client = new OperatorClient({
+    baseUrl: server.origin,
+    operatorToken: 'tc_op_x',
+    sleep: async () => {},
+  });
+  return { client, sent: server.sent };
+}
+
+test('a command whose fate is unknown is not sent again', async () => {
+  const unavailable = await against([refusal(503, 'provider_unavailable')]);
+  await expect(unavailable.client.commandGoal('goal_1', 'publish')).rejects.toBeInstanceOf(TrunkcallError);
+  expect(unavailable.sent).toHaveLength(1);
+  await server?.close();
+  const cut = await against([{ instead: 'cut' }]);
+  await expect(cut.client.createAccount('a')).rejects.toBeInstanceOf(TrunkcallUnreachable);
+  expect(cut.sent).toHaveLength(1);
+});
+
+test('a command that was refused unprocessed is sent again', async () => {
+  const { client, sent } = await against([refusal(429, 'rate_limit_exceeded'), { body: { id: 'goal_1' } }]);
+  await expect(client.commandGoal('goal_1', 'publish')).resolves.toEqual({ id: 'goal_1' });
+  expect(sent).toHaveLength(2);
+});
+
+test('a Goal file travels as it is, with its media type', async () => {
+  const { client, sent } = await against([{ body: {} }]);
+  await client.applyGoal('a & b', { text: 'title: é', mediaType: 'application/yaml' });
+  await client.applyGoal('a', { text: '{}', mediaType: 'application/json' }, 'goal_1');
+  expect(sent).toMatchObject([
+    {
+      method: 'POST',
+      url: '/operator/v1/goals?account=a+%26+b',
+      body: 'title: é',
+      headers: { 'content-type': 'application/yaml' },
+    },
+    {
+      method: 'PUT',
+      url: '/operator/v1/goals/goal_1/draft?account=a',
+      headers: { 'content-type': 'application/json' },
+    },
+  ]);
+});
+
+test('a watch goes on from the position of the last answer, also after a lost connection, until the end', async () => {
+  const { client, sent } = await against([
+    progress('1.0.-1', false),
+    { instead: 'cut' },
+    progress('2.1.0', true),
+  ]);
+  const seen: string[] = [];
+  for await (const { position } of client.watchRun('grun_1')) seen.push(position);
+  expect(seen).toEqual(['1.0.-1', '2.1.0']);
+  expect(sent.map(({ url }) => new URL(url, 'http://x').searchParams.get('after'))).toEqual([
+    null,
+    '1.0.-1',
+    '1.0.-1',
+  ]);
+});

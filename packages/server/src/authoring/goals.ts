@@ -1,0 +1,102 @@
+/**
+ * Authoring of Goals. Every function here must be given a transaction: the Goal's row is locked first, the
+ * state machine decides, and the writes follow, so commands on one Goal happen one after the other.
+ */
+import { isId, type GoalFile } from '@trunkcall/contract';
+import type { Ids } from '../platform/ids.ts';
+import { Refusal } from '../platform/refusal.ts';
+import type { Queryable } from '../storage/database.ts';
+import {
+  insertGoal,
+  lockGoal,
+  publishDraft,
+  setGoalListed,
+  setGoalState,
+  updateDraft,
+  withdrawPublication,
+} from '../storage/goals.ts';
+import { parseGoalFile } from './goal-file.ts';
+import { goalProblems } from './goal-rules.ts';
+import { nextGoalState, type GoalCommand, type GoalState } from './goal-state.ts';
+
+/**
+ * Writes a Goal file as the draft of a new Goal, or of an existing one of the same account. What is published
+ * stays as it is. Ends with the Goal's id.
+ *
+ * Throws: Refusal `goal_invalid` with every problem in `details.problems`, `not_found`, `goal_state_conflict`.
+ */
+export async function applyGoal(
+  tx: Queryable,
+  ids: Ids,
+  order: { readonly accountId: string; readonly goalId: string | null; readonly text: string },
+): Promise<string> {
+  const parsed = parseGoalFile(order.text);
+  if (!parsed.ok) throw invalidGoal('the Goal file is not valid', parsed.problems);
+  const draft = JSON.stringify(parsed.file);
+  if (order.goalId === null) {
+    const id = ids.next('goal');
+    await tx.query(insertGoal, [id, order.accountId, draft]);
+    return id;
+  }
+  const goal = await lock(tx, order.goalId);
+  if (goal.account_id !== order.accountId) throw missingGoal();
+  decide(goal.state, 'apply');
+  await tx.query(updateDraft, [order.goalId, draft]);
+  return order.goalId;
+}
+
+/**
+ * Publishes the draft: an immutable RunSpec with the next version, current from the commit on. Whether this
+ * deployment can execute it at the moment does not matter here; readiness is reported where the Goal is read,
+ * because it changes with the deployment and not with the Goal.
+ *
+ * Throws: Refusal `goal_invalid` when the rules have become stricter since the draft was written, `not_found`,
+ * `goal_state_conflict`. Safe to repeat: no, every call makes a version.
+ */
+export async function publishGoal(tx: Queryable, ids: Ids, goalId: string): Promise<void> {
+  const goal = await lock(tx, goalId);
+  const state = decide(goal.state, 'publish');
+  const problems = goalProblems(goal.draft);
+  if (problems.length > 0) throw invalidGoal('the draft is not valid', problems);
+  await tx.query(publishDraft, [goalId, goal.latest_version + 1, ids.next('rspec'), state]);
+}
+
+/** Carries out a command that needs nothing but the Goal. Safe to repeat: yes. */
+export async function commandGoal(
+  tx: Queryable,
+  goalId: string,
+  command: Exclude<GoalCommand, 'apply' | 'publish'>,
+): Promise<void> {
+  const goal = await lock(tx, goalId);
+  const state = decide(goal.state, command);
+  if (state !== goal.state) await tx.query(setGoalState, [goalId, state]);
+  if (command === 'unpublish') await tx.query(withdrawPublication, [goalId]);
+  if (command === 'hide') await tx.query(setGoalListed, [goalId, false]);
+  if (command === 'list_publicly') await tx.query(setGoalListed, [goalId, true]);
+}
+
+interface LockedGoal {
+  readonly account_id: string;
+  readonly state: GoalState;
+  readonly draft: GoalFile;
+  readonly latest_version: number;
+}
+
+async function lock(tx: Queryable, goalId: string): Promise<LockedGoal> {
+  const [goal] = isId('goal', goalId) ? await tx.query(lockGoal, [goalId]) : [];
+  if (goal === undefined) throw missingGoal();
+  return goal;
+}
+
+function decide(state: GoalState, command: GoalCommand): GoalState {
+  const step = nextGoalState(state, command);
+  if (step.ok) return step.state;
+  throw new Refusal('goal_state_conflict', step.reason, { details: { state } });
+}
+
+const missingGoal = () => new Refusal('not_found', 'there is no Goal with this id');
+
+function invalidGoal(what: string, problems: readonly { readonly message: string }[]): Refusal {
+  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+  return new Refusal('goal_invalid', `${what}: ${count}`, { details: { problems } });
+}

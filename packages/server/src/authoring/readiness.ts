@@ -1,0 +1,36 @@
+import type { GoalFile } from '@trunkcall/contract';
+import type { Agent } from '../agents/agent.ts';
+import type { Carrier } from '../carriers/carrier.ts';
+
+/** Why a Goal could not be executed by this deployment now; empty when it can. */
+export type Readiness = (goal: GoalFile) => readonly string[];
+
+/**
+ * Builds the answer to "can this RunSpec execute here?" from the adapters that this process really has.
+ *
+ * Pure and fast: it is asked for every Goal of a page and for every Run.
+ */
+export function createReadiness(deps: {
+  readonly agents: readonly Agent[];
+  /** Null when none is configured. */
+  readonly carrier: Carrier | null;
+}): Readiness {
+  const agents = new Map(deps.agents.map((agent) => [agent.kind, agent]));
+  return (goal) => {
+    const agent = agents.get(goal.agent.kind);
+    return [
+      ...(agent === undefined
+        ? [`the agent kind ${goal.agent.kind} is not available here`]
+        : agent.problems(goal.locale)),
+      ...carrierProblems(deps.carrier, goal),
+    ];
+  };
+}
+
+function carrierProblems(carrier: Carrier | null, goal: GoalFile): string[] {
+  if (carrier === null) return ['no carrier is configured'];
+  return goal.targets.countries.flatMap((country) => {
+    const reach = carrier.reaches(country);
+    return reach.ok ? [] : [`the carrier ${carrier.name} does not reach ${country}: ${reach.reason}`];
+  });
+}

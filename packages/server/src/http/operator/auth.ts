@@ -1,0 +1,34 @@
+import type { FastifyRequest } from 'fastify';
+import { isOperatorToken } from '../../authoring/operator-tokens.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { Refusal } from '../../platform/refusal.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { networkOf } from '../auth.ts';
+import { headerValues } from '../headers.ts';
+import { TokenBuckets } from '../token-buckets.ts';
+
+/** Wrong tokens that one address may send: 20 at once, then one in two seconds. */
+const wrongTokenRate = { perSecond: 0.5, burst: 20 };
+
+/** The check that stands before every operator route. Throws: Refusal `unauthorized`, `rate_limit_exceeded`. */
+export function requireOperator(db: Queryable, clock: Clock): (request: FastifyRequest) => Promise<void> {
+  const wrongTokens = new TokenBuckets(clock, wrongTokenRate);
+  return async (request) => {
+    const address = networkOf(request.ip);
+    // Taken before the look-up and given back after it, so that a flood of guesses can not outrun the count.
+    const waitSeconds = wrongTokens.take(address);
+    if (waitSeconds > 0) {
+      throw new Refusal('rate_limit_exceeded', 'too many wrong operator tokens from this address', {
+        headers: { 'retry-after': String(waitSeconds) },
+      });
+    }
+    const [sent = '', second] = headerValues(request.raw.rawHeaders, 'authorization');
+    const token = /^Bearer +(\S+)$/i.exec(sent)?.[1] ?? '';
+    if (second !== undefined || !(await isOperatorToken(db, token))) {
+      throw new Refusal('unauthorized', 'an operator token is needed: Authorization: Bearer tc_op_…', {
+        headers: { 'www-authenticate': 'Bearer realm="trunkcall operator"' },
+      });
+    }
+    wrongTokens.giveBack(address);
+  };
+}

@@ -1,0 +1,106 @@
+import { goalActions, isId, type OperatorGoal, type OperatorGoalDetail } from '@trunkcall/contract';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { getAccount } from '../../authoring/accounts.ts';
+import { parseGoalFile } from '../../authoring/goal-file.ts';
+import { applyGoal, commandGoal, publishGoal } from '../../authoring/goals.ts';
+import type { Readiness } from '../../authoring/readiness.ts';
+import type { Ids } from '../../platform/ids.ts';
+import { Refusal } from '../../platform/refusal.ts';
+import type { Database } from '../../storage/database.ts';
+import { findGoal, listGoals, listVersions, type GoalRow } from '../../storage/goals.ts';
+import { queryParameters } from '../query.ts';
+import { pageOf, readPage } from './page.ts';
+import { readGoalFile } from './sent.ts';
+
+export interface GoalRoutesDeps {
+  readonly db: Database;
+  readonly ids: Ids;
+  readonly readiness: Readiness;
+}
+
+interface OneGoal {
+  Params: { goal: string };
+}
+
+export function goalRoutes(app: FastifyInstance, { db, ids, readiness }: GoalRoutesDeps): void {
+  const view = (row: GoalRow) => goalView(row, readiness);
+
+  async function find(goalId: string): Promise<GoalRow> {
+    const [row] = isId('goal', goalId) ? await db.query(findGoal, [goalId]) : [];
+    if (row === undefined) throw new Refusal('not_found', 'there is no Goal with this id');
+    return row;
+  }
+
+  async function apply(request: FastifyRequest, goalId: string | null): Promise<OperatorGoal> {
+    const text = await readGoalFile(request);
+    const { account } = queryParameters(request, ['account']);
+    if (account === undefined) throw new Refusal('invalid_request', 'the query parameter account is missing');
+    const { id: accountId } = await getAccount(db, account);
+    const id = await db.transaction((tx) => applyGoal(tx, ids, { accountId, goalId, text }));
+    return view(await find(id));
+  }
+
+  app.post('/goals', async (request, reply) => {
+    const goal = await apply(request, null);
+    reply.code(201);
+    return goal;
+  });
+
+  app.put<OneGoal>('/goals/:goal/draft', (request) => apply(request, request.params.goal));
+
+  app.post('/goals/validate', async (request) => {
+    const parsed = parseGoalFile(await readGoalFile(request));
+    return parsed.ok
+      ? { problems: [], not_ready: readiness(parsed.file) }
+      : { problems: parsed.problems, not_ready: [] };
+  });
+
+  app.get('/goals', async (request) => {
+    const sent = queryParameters(request, ['account', 'after', 'limit']);
+    const page = readPage(sent, 'goal');
+    const accountId = sent.account === undefined ? null : (await getAccount(db, sent.account)).id;
+    const rows = await db.query(listGoals, [accountId, page.after, page.rows]);
+    return pageOf(page, rows.map(view));
+  });
+
+  app.get<OneGoal>('/goals/:goal', async (request): Promise<OperatorGoalDetail> => {
+    const row = await find(request.params.goal);
+    const versions = await db.query(listVersions, [row.id]);
+    return {
+      ...view(row),
+      versions: versions.map(({ id, version, published_at, runs }) => ({
+        id,
+        version,
+        published_at: published_at.toISOString(),
+        runs,
+      })),
+      draft: row.draft,
+    };
+  });
+
+  for (const action of goalActions) {
+    app.post<OneGoal>(`/goals/:goal/${action}`, async (request) => {
+      const goalId = request.params.goal;
+      await db.transaction((tx) =>
+        action === 'publish' ? publishGoal(tx, ids, goalId) : commandGoal(tx, goalId, action),
+      );
+      return view(await find(goalId));
+    });
+  }
+}
+
+function goalView(row: GoalRow, readiness: Readiness): OperatorGoal {
+  const { published_run_spec_id: id, published_version: version } = row;
+  return {
+    id: row.id,
+    account_id: row.account_id,
+    title: row.draft.title,
+    state: row.state,
+    listed: row.listed,
+    published_run_spec: id === null || version === null ? null : { id, version },
+    latest_version: row.latest_version,
+    not_ready: readiness(row.published ?? row.draft),
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}

@@ -1,0 +1,68 @@
+import {
+  CreateKeyRequest,
+  scopes as allScopes,
+  type CreatedKey,
+  type OperatorKey,
+} from '@trunkcall/contract';
+import type { FastifyInstance } from 'fastify';
+import { getAccount } from '../../authoring/accounts.ts';
+import type { Keyring, KeyView } from '../../authoring/keys.ts';
+import { Refusal } from '../../platform/refusal.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { queryParameters } from '../query.ts';
+import { checker, readJson } from './sent.ts';
+import { listOf, timeOrNull } from './views.ts';
+
+const checkCreate = checker(CreateKeyRequest);
+
+export function keyRoutes(app: FastifyInstance, { db, keys }: { db: Queryable; keys: Keyring }): void {
+  app.post('/keys', async (request, reply): Promise<CreatedKey> => {
+    const sent = await readJson(request, checkCreate);
+    const { id: accountId } = await getAccount(db, sent.account);
+    const created = await keys.create({
+      accountId,
+      scopes: sent.scopes ?? allScopes,
+      regions: sent.regions ?? null,
+      expiresAt: sent.expires_at === undefined ? null : readTime(sent.expires_at),
+    });
+    reply.code(201);
+    return { ...keyView(created), key: created.key };
+  });
+
+  app.get('/keys', async (request) => {
+    const { account } = queryParameters(request, ['account']);
+    if (account === undefined) throw new Refusal('invalid_request', 'the query parameter account is missing');
+    const { id } = await getAccount(db, account);
+    return listOf((await keys.list(id)).map(keyView));
+  });
+
+  app.post<{ Params: { key: string } }>('/keys/:key/revoke', async (request) =>
+    keyView(await keys.revoke(request.params.key)),
+  );
+}
+
+/** RFC 3339 with a time zone: without one a time would mean something else on every machine. */
+const timeForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i;
+
+function readTime(text: string): Date {
+  const time = new Date(text);
+  if (!timeForm.test(text) || Number.isNaN(time.getTime())) {
+    throw new Refusal(
+      'invalid_request',
+      'expires_at must be an RFC 3339 time with a zone, such as 2030-01-31T00:00:00Z',
+    );
+  }
+  return time;
+}
+
+function keyView(key: KeyView): OperatorKey {
+  return {
+    id: key.id,
+    account_id: key.accountId,
+    scopes: key.scopes,
+    regions: key.regions,
+    expires_at: timeOrNull(key.expiresAt),
+    revoked_at: timeOrNull(key.revokedAt),
+    created_at: key.createdAt.toISOString(),
+  };
+}

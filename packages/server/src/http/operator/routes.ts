@@ -1,0 +1,42 @@
+/**
+ * The operator API, mounted at `/operator/v1`. Every route asks for an operator token first; the envelope of
+ * refusals, unknown paths and wrong methods come from the application around it.
+ */
+import type { FastifyPluginAsync } from 'fastify';
+import type { Keyring } from '../../authoring/keys.ts';
+import type { Readiness } from '../../authoring/readiness.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Ids } from '../../platform/ids.ts';
+import type { Database } from '../../storage/database.ts';
+import type { Environment } from '../../storage/deployment.ts';
+import { accountRoutes } from './accounts.ts';
+import { requireOperator } from './auth.ts';
+import { doctorRoutes } from './doctor.ts';
+import { goalRoutes } from './goals.ts';
+import { keyRoutes } from './keys.ts';
+import { runRoutes } from './runs.ts';
+
+export interface OperatorDeps {
+  readonly db: Database;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly environment: Environment;
+  readonly keys: Keyring;
+  readonly readiness: Readiness;
+  /**
+   * Stops a run that has not ended, given its `run_id`; a live call is hung up shortly after. Ends with whether
+   * there was something to stop.
+   */
+  readonly cancelRun: (runId: string) => Promise<'stopping' | 'ended'>;
+}
+
+export function operatorRoutes(deps: OperatorDeps): FastifyPluginAsync {
+  return async (app) => {
+    app.addHook('onRequest', requireOperator(deps.db, deps.clock));
+    accountRoutes(app, deps);
+    keyRoutes(app, deps);
+    goalRoutes(app, deps);
+    runRoutes(app, deps);
+    doctorRoutes(app, deps);
+  };
+}

@@ -1,0 +1,91 @@
+import { goalRunStatuses, isId, type OperatorRun, type OperatorRunDetail } from '@trunkcall/contract';
+import type { FastifyInstance } from 'fastify';
+import { getAccount } from '../../authoring/accounts.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { Refusal } from '../../platform/refusal.ts';
+import type { Database, Queryable } from '../../storage/database.ts';
+import {
+  findRunDetail,
+  listAttempts,
+  listEvents,
+  listRuns,
+  listRunsOfGoal,
+  listTurns,
+  type RunDetailRow,
+} from '../../storage/run-views.ts';
+import { pageOf, readPage } from './page.ts';
+import { createWatch } from './progress.ts';
+import { queryParameters } from '../query.ts';
+import { acceptedEvent, attemptView, eventView, runView, turnView } from './views.ts';
+
+export interface RunRoutesDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly cancelRun: (runId: string) => Promise<'stopping' | 'ended'>;
+}
+
+interface OneRun {
+  /** A public id or a `run_id`. */
+  Params: { run: string };
+}
+
+export function runRoutes(app: FastifyInstance, { db, clock, cancelRun }: RunRoutesDeps): void {
+  app.get('/runs', async (request) => {
+    const sent = queryParameters(request, ['goal', 'account', 'status', 'after', 'limit']);
+    const page = readPage(sent, 'grun');
+    const { goal = null, account, status = null } = sent;
+    if (goal !== null && !isId('goal', goal)) {
+      throw new Refusal('invalid_request', 'goal must be a Goal id');
+    }
+    if (status !== null && !goalRunStatuses.some((known) => known === status)) {
+      throw new Refusal('invalid_request', `status must be one of: ${goalRunStatuses.join(', ')}`);
+    }
+    const accountId = account === undefined ? null : (await getAccount(db, account)).id;
+    const values = [accountId, status, page.after, page.rows];
+    const rows =
+      goal === null ? await db.query(listRuns, values) : await db.query(listRunsOfGoal, [...values, goal]);
+    return pageOf(page, rows.map(runView));
+  });
+
+  app.get<OneRun>('/runs/:run', async (request) => detailView(db, await findRun(db, request.params.run)));
+
+  const watch = createWatch({ db, clock });
+  app.addHook('preClose', async () => watch.close());
+  app.get<OneRun>('/runs/:run/progress', async (request, reply) => {
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    const { after, wait_seconds } = queryParameters(request, ['after', 'wait_seconds']);
+    const { id } = await findRun(db, request.params.run);
+    return watch.next(id, after, wait_seconds, gone.signal);
+  });
+
+  app.post<OneRun>('/runs/:run/cancel', async (request, reply): Promise<OperatorRun> => {
+    const { id } = await findRun(db, request.params.run);
+    if ((await cancelRun(id)) === 'ended') {
+      throw new Refusal('run_not_cancelable', 'the Run has already ended');
+    }
+    reply.code(202);
+    return runView(await findRun(db, id));
+  });
+}
+
+/** Finds a run by its public id or its `run_id`. Throws: Refusal `not_found`. */
+async function findRun(db: Queryable, id: string): Promise<RunDetailRow> {
+  const [run] = isId('grun', id) || isId('run', id) ? await db.query(findRunDetail, [id]) : [];
+  if (run === undefined) throw new Refusal('not_found', 'there is no Run with this id');
+  return run;
+}
+
+async function detailView(db: Queryable, run: RunDetailRow): Promise<OperatorRunDetail> {
+  const attempts = await db.query(listAttempts, [run.id]);
+  const turns = await db.query(listTurns, [run.id, 0, -1]);
+  const events = await db.query(listEvents, [run.id, 0]);
+  return {
+    ...runView(run),
+    variables: run.variables,
+    attempts: attempts.map(attemptView),
+    transcript: turns.map(turnView),
+    events: [acceptedEvent(run), ...events.map(eventView)],
+    evidence: run.evidence ?? {},
+  };
+}

@@ -1,0 +1,90 @@
+/** The real app with the operator API on a real socket, a real database behind it, and its clients. */
+import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
+import { OperatorClient, Trunkcall } from '@trunkcall/sdk';
+import { createAcceptance } from '../../../src/acceptance/accept.ts';
+import { createKeyring } from '../../../src/authoring/keys.ts';
+import { hashOperatorToken, newOperatorToken } from '../../../src/authoring/operator-tokens.ts';
+import { buildApp } from '../../../src/http/app.ts';
+import { operatorRoutes } from '../../../src/http/operator/routes.ts';
+import { defaultHttpSettings } from '../../../src/http/settings.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { systemIds } from '../../../src/platform/ids.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { insertOperatorToken } from '../../../src/storage/operator-tokens.ts';
+import { createRunReader } from '../../../src/storage/runs.ts';
+import { cancelRun } from '../../../src/worker/cancel-run.ts';
+import { freshDatabase, type TestDatabase } from '../../kit/database.ts';
+
+export const ids = systemIds(systemClock);
+
+export interface OperatorService {
+  readonly database: TestDatabase;
+  readonly origin: string;
+  readonly token: string;
+  readonly operator: OperatorClient;
+  /** A client of the Developer API with a key that may do everything. */
+  developer(account: string): Promise<Trunkcall>;
+  /** The log so far. */
+  readonly logged: () => string;
+  close(): Promise<void>;
+}
+
+/** Not ready are the Goals whose locale is `de-DE`. */
+const readiness = ({ locale }: { readonly locale: string }) =>
+  locale === 'de-DE' ? ['no agent speaks de-DE'] : [];
+
+export async function startOperatorService(kind: 'postgres' | 'embedded'): Promise<OperatorService> {
+  const database = await freshDatabase(kind);
+  const { db } = database;
+  const token = newOperatorToken();
+  await db.query(insertOperatorToken, [hashOperatorToken(token)]);
+  const keys = createKeyring({ db, clock: systemClock, ids, environment: 'test' });
+  const lines: string[] = [];
+  const destination = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(chunk.toString());
+      done();
+    },
+  });
+  const app = buildApp({
+    db,
+    clock: systemClock,
+    ids,
+    log: createLog('info', destination),
+    keys,
+    cursorSecret: Buffer.alloc(32, 7),
+    acceptance: createAcceptance({ db, clock: systemClock, ids, readiness, onAccepted: () => undefined }),
+    findRun: createRunReader(db),
+    readiness,
+    ready: async () => [],
+    settings: defaultHttpSettings,
+    operator: operatorRoutes({
+      db,
+      ids,
+      clock: systemClock,
+      environment: 'test',
+      keys,
+      readiness,
+      cancelRun: (runId) => cancelRun(db, ids, () => undefined, runId),
+    }),
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  const operator = new OperatorClient({ baseUrl: origin, operatorToken: token });
+  return {
+    database,
+    origin,
+    token,
+    operator,
+    async developer(account) {
+      const { key } = await operator.createKey({ account });
+      return new Trunkcall({ baseUrl: origin, apiKey: key });
+    },
+    logged: () => lines.join(''),
+    async close() {
+      await app.close();
+      await database.close();
+    },
+  };
+}
