@@ -20,6 +20,8 @@ export interface Brief {
   readonly variables: Variables;
   /** BCP 47. */
   readonly locale: string;
+  /** IANA time zone of the callee, if known: decides which day is "tomorrow". UTC otherwise. */
+  readonly timeZone?: string;
   readonly resultSchema: ResultSchema;
   readonly settings: AgentSettings;
   readonly machine: MachinePolicy;
@@ -46,6 +48,7 @@ export type Note =
       readonly value: string | number | boolean;
       readonly quote: string;
     }
+  /** A reply to the question without a usable value: not understood, not known, nothing to say. */
   | { readonly kind: 'not_understood'; readonly field: string }
   | { readonly kind: 'opted_out' };
 

@@ -107,7 +107,10 @@ export interface SpeechMedia {
   readonly kind: 'speech';
   /** Says a sentence. Resolves when it was played out, or cut short because the callee spoke or left. */
   say(text: string): Promise<Spoken>;
-  /** Waits for the callee's next utterance, at most `withinMs`. Utterances are kept (at most 32) until heard. */
+  /**
+   * Waits for the callee's next utterance to begin, at most `withinMs`; one that has begun is heard out.
+   * Utterances are kept (at most 32) until heard, also past the end of the leg. One wait at a time.
+   */
   hear(withinMs: number): Promise<Heard>;
   /** Presses keys, one of `0-9*#` each. */
   sendDigits(digits: string): Promise<void>;

@@ -1,0 +1,104 @@
+/** What a language needs so that the scripted agent can speak and understand it. */
+import type { Scalar } from '@trunkcall/contract';
+import type { OrdinalWords } from '../understanding/choices.ts';
+import type { DatePattern } from '../understanding/dates.ts';
+import type { NumberWords } from '../understanding/numbers.ts';
+import type { Repairs } from '../understanding/text.ts';
+import type { FieldKind } from '../understanding/understand.ts';
+import { en } from './en.ts';
+import { es } from './es.ts';
+
+export interface Locale {
+  readonly texts: Texts;
+  readonly grammar: Grammar;
+}
+
+/** What we say. Each text is whole sentences. */
+export interface Texts {
+  /** The first sentence: an automated assistant is calling, and for whom. */
+  readonly disclosure: (caller: string) => string;
+  /** The question for a field; `options` are those of a choice. */
+  readonly ask: (about: string, kind: FieldKind, options: readonly string[]) => string;
+  /** The question once more, with what kind of answer would do. */
+  readonly rephrase: (about: string, kind: FieldKind, options: readonly string[]) => string;
+  readonly readBack: (facts: readonly string[]) => string;
+  readonly fact: (field: string, value: string) => string;
+  readonly yesOrNo: string;
+  readonly whatToChange: string;
+  readonly stillThere: string;
+  readonly robot: (caller: string) => string;
+  readonly about: (title: string) => string;
+  readonly takeYourTime: string;
+  readonly thanks: string;
+  readonly goodbye: string;
+  readonly noneHeard: string;
+  readonly outOfTime: string;
+  readonly badMoment: string;
+  readonly wrongNumber: string;
+  readonly optOut: string;
+  readonly voicemail: (caller: string, title: string) => string;
+  /** A value as it is read back. */
+  readonly value: (value: Scalar, kind: FieldKind) => string;
+}
+
+/** What we understand. Patterns and words see text as `fold` leaves it, unless they say otherwise. */
+export interface Grammar {
+  readonly yes: readonly string[];
+  readonly no: readonly string[];
+  readonly softYes: RegExp;
+  readonly softNo: RegExp;
+  /** "I don't know", "I'd rather not say"; without capturing groups. */
+  readonly noIdea: RegExp;
+  /** A whole utterance that says that there is nothing to say: "no, that's all". */
+  readonly nothing: RegExp;
+  readonly repairs: Repairs;
+  /** As `repairs.amends`, without the words that are themselves answers. */
+  readonly amendsYesNo: RegExp;
+  /** Words that are no answer to anything. */
+  readonly fillers: ReadonlySet<string>;
+  /** What leads up to an answer; on the utterance as it is. */
+  readonly leadIn: RegExp;
+  readonly nameLeadIn: RegExp;
+  readonly asksForName: RegExp;
+  readonly asksForDate: RegExp;
+  readonly numbers: NumberWords;
+  readonly ordinals: OrdinalWords;
+  readonly dates: readonly DatePattern[];
+  /** Opens a correction of something said before: "no, I meant …". On the utterance as it is. */
+  readonly correction: RegExp;
+  /** A restriction after a yes: "yes, but …". */
+  readonly but: RegExp;
+  readonly optOut: RegExp;
+  readonly repeat: RegExp;
+  readonly robot: RegExp;
+  readonly who: RegExp;
+  readonly about: RegExp;
+  readonly wait: RegExp;
+  readonly badMoment: RegExp;
+  readonly wrongNumber: RegExp;
+  readonly farewell: RegExp;
+  readonly voicemail: RegExp;
+  /** A recording that says that the number can not be reached. */
+  readonly announcement: RegExp;
+  /** One option of a keypad menu, global, on the utterance as it is: `what` and `key`, or `key2` and `what2`. */
+  readonly menuOption: RegExp;
+  /** Spoken keys to keys. */
+  readonly keys: Readonly<Record<string, string>>;
+  readonly person: RegExp;
+}
+
+const locales: Readonly<Record<string, Locale>> = { en, es };
+
+/** The languages that the scripted agent speaks. */
+export const languages: readonly string[] = Object.keys(locales);
+
+/** The texts for a BCP 47 locale, by its language; null when we do not speak it. */
+export function localeFor(locale: string): Locale | null {
+  const language = locale.split('-')[0] ?? '';
+  return Object.hasOwn(locales, language) ? (locales[language] ?? null) : null;
+}
+
+/** The ISO 3166-1 region of a BCP 47 locale; null when it names none. */
+export function regionOf(locale: string): string | null {
+  return new Intl.Locale(locale).region ?? null;
+}

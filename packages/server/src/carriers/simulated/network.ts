@@ -1,0 +1,164 @@
+/**
+ * The simulated phone network: a carrier that phones nobody. It opens no socket; the people live in this
+ * process, and the time of their calls is virtual (`virtual-time.ts`).
+ *
+ * The same seed and number always give the same person: how long it rings, what is said and when.
+ */
+import { assert } from '../../platform/assert.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type {
+  CallOrder,
+  CallWatcher,
+  Carrier,
+  Ending,
+  Heard,
+  Leg,
+  LegEnd,
+  Placed,
+  SpeechMedia,
+} from '../carrier.ts';
+import { Line, type Sensed } from './line.ts';
+import { reactionOf, residentOf } from './numbers.ts';
+import { playPerson } from './people.ts';
+import { seededRandom } from './random.ts';
+import { VirtualTime } from './virtual-time.ts';
+import { wordingFor } from './wording/wording.ts';
+
+export interface SimulatedNetworkOptions {
+  readonly clock: Clock;
+  /** Anything; another seed gives other people. Default `trunkcall`. */
+  readonly seed?: string;
+  /**
+   * Virtual milliseconds per wall millisecond, more than 0. By default 30: a call of a minute takes two
+   * seconds. 1 lets somebody follow a call as it would be; `Infinity` never waits (tests).
+   */
+  readonly speed?: number;
+}
+
+/** The network itself ends a call after this long, as real ones do. */
+const maxCallMs = 4 * 3_600_000;
+const setupMs = 300;
+const digitMs = 200;
+
+const hungUpByUs: LegEnd = { reason: 'hung_up', endedBy: 'us', sipStatus: null, q850: 16 };
+const hungUpByCallee: LegEnd = { reason: 'hung_up', endedBy: 'callee', sipStatus: null, q850: 16 };
+const networkFault: LegEnd = { reason: 'carrier_error', endedBy: 'carrier', sipStatus: null, q850: 41 };
+const canceled: Ending = { outcome: 'canceled', endedBy: 'us', sipStatus: 487, q850: null, note: null };
+const rangOut: Ending = { outcome: 'ring_timeout', endedBy: 'us', sipStatus: 487, q850: null, note: null };
+const closed: Ending = {
+  outcome: 'carrier_error',
+  endedBy: 'us',
+  sipStatus: null,
+  q850: null,
+  note: 'the simulated network is closed',
+};
+
+export function createSimulatedNetwork(options: SimulatedNetworkOptions): Carrier {
+  const { clock, seed = 'trunkcall', speed = 30 } = options;
+  assert(speed > 0, 'the speed of simulated calls is positive');
+  const closing = new AbortController();
+  const live = new Set<Promise<unknown>>();
+
+  return {
+    name: 'simulated',
+    reaches: () => ({ ok: true }),
+    async place(order, watcher, signal) {
+      if (closing.signal.aborted) return { kind: 'ended', ending: closed };
+      const stop = linked(signal, closing.signal);
+      const placed = await placeCall(order, watcher, new VirtualTime(clock, speed), seed, stop.signal);
+      if (placed.kind === 'ended') stop.release();
+      else track(live, placed.leg.ended.then(stop.release));
+      return placed;
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(live);
+    },
+  };
+}
+
+async function placeCall(
+  order: CallOrder,
+  watcher: CallWatcher,
+  time: VirtualTime,
+  seed: string,
+  signal: AbortSignal,
+): Promise<Placed> {
+  if (signal.aborted) return { kind: 'ended', ending: canceled };
+  const random = seededRandom(`${seed} ${order.to}`);
+  const resident = residentOf(order.to, order.simulation);
+  const reaction = reactionOf(resident.does, random);
+  const providerCallId = `sim_${order.attemptId}`;
+
+  watcher.progress('trying', providerCallId);
+  const elapsed = (ms: number) => time.whileWaiting(time.sleep(ms, signal));
+  if (!(await elapsed(setupMs))) return { kind: 'ended', ending: canceled };
+  if (reaction.rings) watcher.progress('ringing', providerCallId);
+  if (!(await elapsed(Math.min(reaction.afterMs, order.ringLimitMs)))) {
+    return { kind: 'ended', ending: canceled };
+  }
+  if (reaction.afterMs > order.ringLimitMs) return { kind: 'ended', ending: rangOut };
+  if (reaction.ending !== null) return { kind: 'ended', ending: reaction.ending };
+
+  const line = new Line(time);
+  const hangUp = () => line.end(hungUpByUs);
+  signal.addEventListener('abort', hangUp, { once: true });
+  time.schedule(maxCallMs, () => line.end(networkFault));
+  playPerson(line, resident, wordingFor(order.locale), random).then(
+    () => line.end(hungUpByCallee),
+    () => line.end(networkFault),
+  );
+  return { kind: 'answered', leg: legOn(line, providerCallId) };
+}
+
+function legOn(line: Line, providerCallId: string): Leg {
+  return {
+    providerCallId,
+    clock: { now: () => line.clockMs, sleep: (ms, signal) => line.time.sleep(ms, signal) },
+    media: mediaOn(line),
+    ended: line.ended,
+    hangUp() {
+      line.end(hungUpByUs);
+      return line.ended;
+    },
+  };
+}
+
+function mediaOn(line: Line): SpeechMedia {
+  return {
+    kind: 'speech',
+    say: (text) => line.time.whileWaiting(line.us.say(text)),
+    async hear(withinMs) {
+      return heardByUs(await line.time.whileWaiting(line.us.hear(withinMs)));
+    },
+    async sendDigits(digits) {
+      assert(/^[0-9*#]{1,32}$/.test(digits), 'digits are 0-9, * and #');
+      await line.time.whileWaiting(line.time.sleep(digitMs * digits.length));
+      if (!line.over) line.us.emit({ kind: 'digits', digits });
+    },
+  };
+}
+
+function heardByUs(sensed: Sensed): Heard {
+  assert(sensed.kind !== 'digits', 'simulated people press no keys');
+  return sensed;
+}
+
+/** A signal that aborts with either of the two, and lets go of both when released. */
+function linked(a: AbortSignal, b: AbortSignal): { signal: AbortSignal; release: () => void } {
+  const either = new AbortController();
+  const abort = () => either.abort();
+  for (const signal of [a, b]) {
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+  }
+  return {
+    signal: either.signal,
+    release: () => [a, b].forEach((signal) => signal.removeEventListener('abort', abort)),
+  };
+}
+
+function track(live: Set<Promise<unknown>>, call: Promise<unknown>): void {
+  live.add(call);
+  void call.then(() => live.delete(call));
+}

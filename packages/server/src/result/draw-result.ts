@@ -1,0 +1,90 @@
+import type { DetailCode, ResultSchema, Scalar } from '@trunkcall/contract';
+import type { Turn } from '../agents/agent.ts';
+import type { ExtractionTask, Extractor, FieldEvidence } from './extractor.ts';
+import { createResultValidator } from './validate.ts';
+
+export type DrawnResult =
+  | {
+      readonly kind: 'result';
+      /** Valid under the schema. */
+      readonly result: Readonly<Record<string, Scalar>>;
+      /** By field; a field that was filled with `unknown` has none. */
+      readonly evidence: Readonly<Record<string, FieldEvidence>>;
+    }
+  | {
+      readonly kind: 'error';
+      readonly code: 'result_invalid' | 'result_unavailable';
+      readonly detailCode: DetailCode;
+    }
+  /** Worth another try; past the last one the Run ends as `result_failed`. The note holds no spoken words. */
+  | { readonly kind: 'retry'; readonly note: string };
+
+const validator = createResultValidator();
+
+/**
+ * Draws the result of a conversation: extracts, checks the evidence, validates.
+ *
+ * - Nothing that answers a question was said: `result_unavailable`.
+ * - A required field without a usable value becomes `unknown` if its enum has that member; else
+ *   `result_invalid`. Optional fields without a value are left out. Nothing is invented.
+ * - A value whose quote is not the callee's, in one of its turns, is not usable.
+ * - Undeclared fields are refused, not dropped: whoever returns them has not kept to the schema.
+ *
+ * Throws: never. Safe to repeat: yes.
+ */
+export async function drawResult(
+  task: ExtractionTask,
+  extractor: Extractor,
+  signal: AbortSignal,
+): Promise<DrawnResult> {
+  const { resultSchema, turns } = task;
+  const extraction = await extractor.extract(task, signal).catch(fault);
+  switch (extraction.kind) {
+    case 'failed':
+      return { kind: 'retry', note: extraction.note };
+    case 'nothing':
+      return { kind: 'error', code: 'result_unavailable', detailCode: extraction.why };
+    case 'fields': {
+      const { properties } = resultSchema;
+      const usable = Object.entries(extraction.fields).filter(
+        ([name, evidence]) => !Object.hasOwn(properties, name) || isSupported(evidence, turns),
+      );
+      return resultFrom(resultSchema, new Map(usable));
+    }
+  }
+}
+
+function resultFrom(schema: ResultSchema, evidence: ReadonlyMap<string, FieldEvidence>): DrawnResult {
+  const values = new Map<string, Scalar>([...evidence].map(([name, { value }]) => [name, value]));
+  for (const name of schema.required) {
+    if (values.has(name)) continue;
+    if (!allowsUnknown(schema, name)) return invalid('missing_required');
+    values.set(name, 'unknown');
+  }
+  const result = Object.fromEntries(values);
+  if (validator.problems(schema, result).length > 0) return invalid('schema_mismatch');
+  return { kind: 'result', result, evidence: Object.fromEntries(evidence) };
+}
+
+function invalid(detailCode: DetailCode): DrawnResult {
+  return { kind: 'error', code: 'result_invalid', detailCode };
+}
+
+function allowsUnknown({ properties }: ResultSchema, name: string): boolean {
+  const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+  return property?.enum?.includes('unknown') ?? false;
+}
+
+function isSupported({ turns: cited, quote }: FieldEvidence, turns: readonly Turn[]): boolean {
+  return quote.trim() !== '' && cited.some((index) => supports(turns[index], quote));
+}
+
+/** Our own words prove nothing. */
+function supports(turn: Turn | undefined, quote: string): boolean {
+  return turn !== undefined && turn.speaker !== 'bot' && turn.text.includes(quote);
+}
+
+/** An extractor that throws has a fault; its message may quote the conversation and stays out of the logs. */
+function fault(error: unknown): { readonly kind: 'failed'; readonly note: string } {
+  return { kind: 'failed', note: error instanceof Error ? error.name : 'unknown fault' };
+}

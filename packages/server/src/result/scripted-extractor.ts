@@ -1,0 +1,30 @@
+import type { Note, Turn } from '../agents/agent.ts';
+import type { Extraction, Extractor, FieldEvidence } from './extractor.ts';
+
+/** Draws the result from the notes that the agent made during the call: the last word on each field counts. */
+export function createScriptedExtractor(): Extractor {
+  return { extract: ({ turns }) => Promise.resolve(fieldsOf(turns)) };
+}
+
+function fieldsOf(turns: readonly Turn[]): Extraction {
+  const fields = new Map<string, FieldEvidence | null>();
+  let optedOut = false;
+  for (const [index, { note, text }] of turns.entries()) {
+    if (note?.kind === 'opted_out') optedOut = true;
+    else if (note !== null) fields.set(note.field, evidenceOf(note, index, text));
+  }
+  const answered = [...fields].filter((entry): entry is [string, FieldEvidence] => entry[1] !== null);
+  if (answered.length === 0 && optedOut) return { kind: 'nothing', why: 'opted_out' };
+  if (fields.size === 0) return { kind: 'nothing', why: 'nothing_said' };
+  return { kind: 'fields', fields: Object.fromEntries(answered) };
+}
+
+/** Null for a reply without a value, and for a note whose words are not in its turn. */
+function evidenceOf(
+  note: Exclude<Note, { kind: 'opted_out' }>,
+  turn: number,
+  text: string,
+): FieldEvidence | null {
+  if (note.kind === 'not_understood' || !text.includes(note.quote)) return null;
+  return { value: note.value, turns: [turn], quote: note.quote };
+}

@@ -1,0 +1,125 @@
+/** Holds one call on a carrier with an agent, as the service does, and draws its result. */
+import type { GoalFile, ResultSchema, ScriptedCallee, Variables } from '@trunkcall/contract';
+import type { Agent, Brief, ConversationEnd, Turn } from '../../src/agents/agent.ts';
+import { createScriptedAgent } from '../../src/agents/scripted/scripted-agent.ts';
+import type { Carrier, Ending, LegEnd } from '../../src/carriers/carrier.ts';
+import { createSimulatedNetwork } from '../../src/carriers/simulated/network.ts';
+import { systemClock, type Clock } from '../../src/platform/clock.ts';
+import { drawResult, type DrawnResult } from '../../src/result/draw-result.ts';
+import { createScriptedExtractor } from '../../src/result/scripted-extractor.ts';
+
+/** A Saturday. */
+const today = '2026-11-21';
+
+/** The system's clock, but its calendar stands at `today`, noon UTC. */
+export const testClock: Clock = { ...systemClock, now: () => Date.parse(`${today}T12:00:00Z`) };
+
+export const deliverySchema: ResultSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    somebody_home: { type: 'boolean', description: 'Will somebody be at home to accept the delivery?' },
+    part_of_day: {
+      type: 'string',
+      enum: ['morning', 'afternoon', 'evening'],
+      description: 'Which part of the day suits you best?',
+    },
+    delivery_day: { type: 'string', description: 'On which day should we deliver?' },
+    driver_note: { type: 'string', description: 'Is there anything that the driver should know?' },
+  },
+  required: ['somebody_home', 'part_of_day', 'delivery_day'],
+};
+
+export interface CallOptions {
+  readonly to?: string;
+  readonly carrier?: Carrier;
+  readonly agent?: Agent;
+  readonly resultSchema?: ResultSchema;
+  readonly callees?: readonly ScriptedCallee[];
+  readonly variables?: Variables;
+  readonly locale?: string;
+  readonly title?: string;
+  readonly machine?: GoalFile['machine'];
+  readonly callLimitMs?: number;
+  readonly wrapUpAtMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export type HeldCall =
+  | { readonly kind: 'ended'; readonly ending: Ending }
+  | {
+      readonly kind: 'talked';
+      readonly end: ConversationEnd;
+      readonly legEnd: LegEnd;
+      readonly turns: readonly Turn[];
+      readonly drawn: DrawnResult;
+      readonly limitReached: boolean;
+      readonly lengthMs: number;
+    };
+
+export async function holdCall(options: CallOptions = {}): Promise<HeldCall> {
+  const carrier = options.carrier ?? createSimulatedNetwork({ clock: testClock, speed: Infinity });
+  const agent = options.agent ?? createScriptedAgent({ clock: testClock });
+  const resultSchema = options.resultSchema ?? deliverySchema;
+  const callLimitMs = options.callLimitMs ?? 120_000;
+  const signal = options.signal ?? new AbortController().signal;
+  const locale = options.locale ?? 'en-US';
+  const placed = await carrier.place(
+    {
+      attemptId: 'att_test',
+      to: options.to ?? '+12125550100',
+      ringLimitMs: 30_000,
+      locale,
+      simulation: { resultSchema, callees: options.callees ?? [] },
+    },
+    { progress: () => undefined },
+    signal,
+  );
+  if (placed.kind === 'ended') return placed;
+
+  const { leg } = placed;
+  const turns: Turn[] = [];
+  const brief = briefFor({
+    ...options,
+    resultSchema,
+    locale,
+    wrapUpAtMs: options.wrapUpAtMs ?? callLimitMs - 30_000,
+  });
+  let limitReached = false;
+  void leg.clock.sleep(callLimitMs).then((reached) => {
+    limitReached = reached;
+    if (reached) void leg.hangUp();
+  });
+  const end = await agent.converse(brief, leg, { turn: (turn) => turns.push(turn) }, signal);
+  const legEnd = await leg.hangUp();
+  const drawn = await drawResult({ resultSchema, turns }, createScriptedExtractor(), signal);
+  return { kind: 'talked', end, legEnd, turns, drawn, limitReached, lengthMs: leg.clock.now() };
+}
+
+export function briefFor(over: Partial<Omit<Brief, 'resultSchema'>> & Pick<Brief, 'resultSchema'>): Brief {
+  return {
+    callerName: 'Parcel Post',
+    title: over.title ?? 'Your parcel delivery',
+    instructions: 'You call about a delivery.',
+    variables: over.variables ?? {},
+    locale: over.locale ?? 'en-US',
+    resultSchema: over.resultSchema,
+    settings: { kind: 'scripted' },
+    machine: over.machine ?? 'hang_up',
+    wrapUpAtMs: over.wrapUpAtMs ?? 90_000,
+  };
+}
+
+/** Holds a call that must be answered. */
+export async function talk(options: CallOptions = {}): Promise<Extract<HeldCall, { kind: 'talked' }>> {
+  const call = await holdCall(options);
+  if (call.kind === 'ended') throw new Error(`not answered: ${call.ending.outcome}`);
+  return call;
+}
+
+/** The transcript as one line per turn. */
+export function written(turns: readonly Turn[]): string[] {
+  return turns.map(
+    ({ speaker, text, offsetMs, interrupted }) => `${offsetMs} ${speaker}${interrupted ? '!' : ''}: ${text}`,
+  );
+}

@@ -1,0 +1,185 @@
+import type { ResultSchema } from '@trunkcall/contract';
+import { describe, expect, it } from 'vitest';
+import type { Note, Turn } from '../../../src/agents/agent.ts';
+import { drawResult } from '../../../src/result/draw-result.ts';
+import type { Extraction, Extractor } from '../../../src/result/extractor.ts';
+import { createScriptedExtractor } from '../../../src/result/scripted-extractor.ts';
+
+const resultSchema: ResultSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    agreed: { type: 'boolean' },
+    mood: { type: 'string', enum: ['good', 'bad', 'unknown'] },
+    remark: { type: 'string' },
+  },
+  required: ['agreed'],
+};
+const signal = new AbortController().signal;
+
+const turn = (text: string, note: Note | null = null, speaker: Turn['speaker'] = 'user'): Turn => ({
+  speaker,
+  text,
+  offsetMs: 0,
+  interrupted: false,
+  note,
+});
+const answer = (field: string, value: string | number | boolean, quote: string): Note => ({
+  kind: 'answer',
+  field,
+  value,
+  quote,
+});
+const draw = (turns: readonly Turn[], schema = resultSchema) =>
+  drawResult({ resultSchema: schema, turns }, createScriptedExtractor(), signal);
+const requiring = (...required: string[]): ResultSchema => ({ ...resultSchema, required });
+
+describe('from the notes of a call', () => {
+  it('a result is drawn with its evidence, optional fields left out', async () => {
+    const turns = [turn('Do you agree?', null, 'bot'), turn('Yes, sure.', answer('agreed', true, 'Yes'))];
+    expect(await draw(turns)).toEqual({
+      kind: 'result',
+      result: { agreed: true },
+      evidence: { agreed: { value: true, turns: [1], quote: 'Yes' } },
+    });
+  });
+
+  it('the last note of a field counts', async () => {
+    const turns = [
+      turn('Yes.', answer('agreed', true, 'Yes.')),
+      turn('No, I meant no.', answer('agreed', false, 'No, I meant no.')),
+    ];
+    expect(await draw(turns)).toMatchObject({
+      result: { agreed: false },
+      evidence: { agreed: { turns: [1] } },
+    });
+  });
+
+  it('an answer that is taken back is none', async () => {
+    const turns = [
+      turn('Yes.', answer('agreed', true, 'Yes.')),
+      turn('Blue.', { kind: 'not_understood', field: 'agreed' }),
+    ];
+    expect(await draw(turns)).toMatchObject({ code: 'result_invalid', detailCode: 'missing_required' });
+  });
+
+  it('nothing but small talk gives no result', async () => {
+    for (const turns of [[], [turn('Hello?')], [turn('Hello?', null, 'bot'), turn('Who is this?')]]) {
+      expect(await draw(turns)).toEqual({
+        kind: 'error',
+        code: 'result_unavailable',
+        detailCode: 'nothing_said',
+      });
+    }
+  });
+
+  it('a wish not to be called instead of answers gives no result', async () => {
+    const unclear = turn('Blue.', { kind: 'not_understood', field: 'agreed' });
+    const optedOut = turn('Never call again.', { kind: 'opted_out' });
+    for (const turns of [[optedOut], [unclear, optedOut]]) {
+      expect(await draw(turns)).toEqual({
+        kind: 'error',
+        code: 'result_unavailable',
+        detailCode: 'opted_out',
+      });
+    }
+  });
+
+  it('answers before a wish not to be called are kept', async () => {
+    const turns = [turn('Yes.', answer('agreed', true, 'Yes.')), turn('Stop.', { kind: 'opted_out' })];
+    expect(await draw(turns)).toMatchObject({ kind: 'result', result: { agreed: true } });
+  });
+
+  it('a required field without an answer makes the result invalid', async () => {
+    const turns = [turn('Blue.', { kind: 'not_understood', field: 'agreed' })];
+    expect(await draw(turns)).toEqual({
+      kind: 'error',
+      code: 'result_invalid',
+      detailCode: 'missing_required',
+    });
+  });
+
+  it('a required field whose enum knows the unknown is filled with it, without evidence', async () => {
+    const turns = [turn('No idea.', { kind: 'not_understood', field: 'mood' })];
+    expect(await draw(turns, requiring('mood'))).toEqual({
+      kind: 'result',
+      result: { mood: 'unknown' },
+      evidence: {},
+    });
+  });
+
+  it('an optional field is never filled with the unknown', async () => {
+    const turns = [turn('Yes.', answer('agreed', true, 'Yes.'))];
+    expect(await draw(turns)).toMatchObject({ result: { agreed: true } });
+  });
+
+  it('replies without values are enough when nothing is required', async () => {
+    const turns = [turn('No.', { kind: 'not_understood', field: 'remark' })];
+    expect(await draw(turns, requiring())).toEqual({ kind: 'result', result: {}, evidence: {} });
+  });
+
+  it('fields may be called as what every object has', async () => {
+    const schema: ResultSchema = {
+      type: 'object',
+      additionalProperties: false,
+      properties: Object.fromEntries([
+        ['constructor', { type: 'string' as const }],
+        ['toString', { type: 'string' as const }],
+      ]),
+      required: ['constructor', 'toString'],
+    };
+    const named = turn('Ana', answer('constructor', 'Ana', 'Ana'));
+    expect(await draw([named], schema)).toMatchObject({ detailCode: 'missing_required' });
+    const drawn = await draw([named, turn('Bob', answer('toString', 'Bob', 'Bob'))], schema);
+    expect(drawn.kind === 'result' && Object.entries(drawn.result)).toEqual([
+      ['constructor', 'Ana'],
+      ['toString', 'Bob'],
+    ]);
+  });
+});
+
+const from = (extraction: Extraction): Extractor => ({ extract: () => Promise.resolve(extraction) });
+
+describe('from any extractor', () => {
+  const turns = [turn('Do you agree? Say yes.', null, 'bot'), turn('Sure thing.')];
+  const drawn = (extraction: Extraction) => drawResult({ resultSchema, turns }, from(extraction), signal);
+  const agreed = { value: true, turns: [1], quote: 'Sure' };
+
+  it('a value whose quote nobody said is not used', async () => {
+    for (const evidence of [
+      { ...agreed, quote: 'Yes indeed' },
+      { ...agreed, quote: '' },
+      { ...agreed, turns: [] },
+      { ...agreed, turns: [7] },
+      { ...agreed, turns: [0], quote: 'yes' },
+    ]) {
+      expect(await drawn({ kind: 'fields', fields: { agreed: evidence } })).toMatchObject({
+        detailCode: 'missing_required',
+      });
+    }
+  });
+
+  it('an undeclared field is refused, not dropped', async () => {
+    for (const quote of ['Sure', 'never said']) {
+      const fields = { agreed, admin: { ...agreed, quote } };
+      expect(await drawn({ kind: 'fields', fields })).toMatchObject({
+        code: 'result_invalid',
+        detailCode: 'schema_mismatch',
+      });
+    }
+  });
+
+  it('a value of the wrong type is refused', async () => {
+    const fields = { agreed: { ...agreed, value: 'yes' } };
+    expect(await drawn({ kind: 'fields', fields })).toMatchObject({ detailCode: 'schema_mismatch' });
+  });
+
+  it('a failure is worth another try, and its note holds no spoken words', async () => {
+    expect(await drawn({ kind: 'failed', note: 'http 503' })).toEqual({ kind: 'retry', note: 'http 503' });
+    const throwing: Extractor = { extract: () => Promise.reject(new TypeError('Sure thing.')) };
+    expect(await drawResult({ resultSchema, turns }, throwing, signal)).toEqual({
+      kind: 'retry',
+      note: 'TypeError',
+    });
+  });
+});
