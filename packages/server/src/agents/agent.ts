@@ -21,7 +21,7 @@ export interface Brief {
   /** BCP 47. */
   readonly locale: string;
   /** IANA time zone of the callee, if known: decides which day is "tomorrow". UTC otherwise. */
-  readonly timeZone?: string;
+  readonly timeZone: string;
   readonly resultSchema: ResultSchema;
   readonly settings: AgentSettings;
   readonly machine: MachinePolicy;

@@ -52,7 +52,7 @@ function scriptFor(brief: Brief, clock: Clock): Script | null {
   return {
     locale,
     grammar: locale.grammar,
-    today: dayAt(clock.now(), brief.timeZone ?? 'UTC'),
+    today: dayAt(clock.now(), brief.timeZone),
     region: regionOf(brief.locale),
     callerName: withoutFinalStop(brief.callerName),
     title: withoutFinalStop(brief.title),

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { apiErrors, openApiDocument } from '@trunkcall/contract';
+
+type Node = Record<string, unknown>;
+
+const document = openApiDocument({ baseUrl: 'https://calls.example' }) as Node & {
+  paths: Record<string, Record<string, Node>>;
+  components: { schemas: Record<string, Node> };
+};
+const methods = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** Every object in the document with its JSON pointer. */
+function* nodes(value: unknown, pointer = '#'): Generator<[string, Node]> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield [pointer, value as Node];
+  for (const [name, child] of Object.entries(value)) {
+    yield* nodes(child, `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+  }
+}
+
+function resolve(reference: string): unknown {
+  const steps = reference
+    .slice(2)
+    .split('/')
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return steps.reduce<unknown>((node, step) => (node as Node)[step], document);
+}
+
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  methods.flatMap((method) =>
+    item[method] === undefined ? [] : [{ path, method, item, operation: item[method] }],
+  ),
+);
+
+describe('the OpenAPI document', () => {
+  it('is 3.1 and plain JSON', () => {
+    expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url: 'https://calls.example' }] });
+    expect(JSON.parse(JSON.stringify(document))).toEqual(document);
+  });
+
+  it('has no reference into the void and no $id that would move the base of one', () => {
+    const all = [...nodes(document)];
+    expect(all.filter(([, node]) => '$id' in node)).toEqual([]);
+    const references = all.flatMap(([, node]) => (typeof node['$ref'] === 'string' ? [node['$ref']] : []));
+    expect(references.length).toBeGreaterThan(40);
+    expect(references.filter((reference) => resolve(reference) === undefined)).toEqual([]);
+  });
+
+  it('has the four operations of the contract, each with an id of its own', () => {
+    const names = operations.map(({ path, method }) => `${method} ${path}`);
+    expect(names).toEqual([
+      'get /v1/goals',
+      'get /v1/goals/{goal_id}',
+      'post /v1/goals/{goal_id}/runs',
+      'get /v1/goals/{goal_id}/runs/{goal_run_id}',
+      'get /livez',
+      'get /readyz',
+    ]);
+    expect(new Set(operations.map(({ operation }) => operation['operationId'])).size).toBe(names.length);
+  });
+
+  it('declares each parameter of each path, once', () => {
+    for (const { path, item, operation } of operations) {
+      const declared = [item['parameters'], operation['parameters']]
+        .flat()
+        .filter((one) => one !== undefined) as Node[];
+      const inPath = declared
+        .filter((parameter) => parameter['in'] === 'path')
+        .map((parameter) => parameter['name']);
+      expect(inPath).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+      expect(
+        declared.every((parameter) => parameter['in'] !== 'path' || parameter['required'] === true),
+      ).toBe(true);
+    }
+  });
+
+  it('names, for each operation, a response for every status that its errors can have', () => {
+    for (const { path, operation } of operations) {
+      const statuses = Object.keys(operation['responses'] as Node);
+      const always = ['400', '405', '408', '431', '500', '502', '503'];
+      const withKey = path.startsWith('/v1') ? ['401', '403', '429'] : [];
+      expect(statuses).toEqual(expect.arrayContaining([...always, ...withKey]));
+    }
+    const create = operations.find(({ method }) => method === 'post')?.operation['responses'] as Node;
+    expect(Object.keys(create)).toEqual(expect.arrayContaining(['201', '404', '409', '413', '422']));
+    const text = JSON.stringify(document.paths);
+    const operatorOnly = ['run_not_cancelable', 'goal_invalid', 'already_exists', 'goal_state_conflict'];
+    const missing = Object.keys(apiErrors).filter((code) => !text.includes(`\`${code}\``));
+    expect(operatorOnly).toEqual(expect.arrayContaining(missing));
+  });
+
+  it('has schemas that a validator compiles, and examples that satisfy them', () => {
+    const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } });
+    ajv.addSchema({ $id: 'doc', components: document.components });
+    const checked = [...nodes(document.paths)].flatMap(([pointer, { schema, examples }]) => {
+      if (schema === undefined || examples === undefined) return [];
+      const validate = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"doc#/')) as Node);
+      const values = Object.values(examples as Record<string, { value: unknown }>);
+      return values.map(({ value }) => ({ pointer, errors: validate(value) ? null : validate.errors }));
+    });
+    expect(checked.length).toBeGreaterThan(40);
+    expect(checked.filter(({ errors }) => errors !== null)).toEqual([]);
+  });
+
+  it('describes every field of every schema', () => {
+    const fields = Object.entries(document.components.schemas).flatMap(([name, { properties }]) =>
+      Object.entries(properties as Record<string, Node>).map(([field, node]) => ({ name, field, node })),
+    );
+    const bare = fields.filter(({ node }) => node['description'] === undefined && node['$ref'] === undefined);
+    // What is in an envelope is described inside.
+    expect(bare.map(({ name, field }) => `${name}.${field}`)).toEqual(['Error.error']);
+  });
+});
