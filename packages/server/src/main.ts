@@ -124,7 +124,7 @@ async function start(
           settings: { ...config, maxDeploymentCalls: config.maxCalls, maxCarrierCalls: config.maxCalls },
         })
       : null;
-  if (worker !== null) undo.push(worker.stop);
+  if (worker !== null) undo.push(() => worker.stop());
   if (carrier === null) log.warn('no carrier is configured: no Goal is ready to run');
   if (!config.roles.includes('api')) return { url: null, founded };
 

@@ -4,8 +4,8 @@ import { findAccount, insertAccount, setAccountLimit, type AccountRow } from '..
 import type { Queryable } from '../storage/database.ts';
 
 /** How many calls of a new account may run at the same time. */
-export const defaultMaxActiveCalls = 10;
-export const highestMaxActiveCalls = 100_000;
+const defaultMaxActiveCalls = 10;
+const highestMaxActiveCalls = 100_000;
 
 /** Letters and digits of any script, and what stands in names of firms; the agent says it aloud. */
 const namePattern = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} .,'’&()_-]{0,62}[\p{L}\p{M}\p{N}.)])?$/u;

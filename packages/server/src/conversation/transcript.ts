@@ -7,7 +7,7 @@ import type { Lease } from '../storage/jobs.ts';
 import { persist } from '../storage/persist.ts';
 
 /** A conversation is cut off after so many turns; no honest call has that many in an hour. */
-export const maxTurns = 1_000;
+const maxTurns = 1_000;
 const maxTextLength = 8_000;
 
 /**

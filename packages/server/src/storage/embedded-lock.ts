@@ -53,7 +53,7 @@ export class DirectoryInUse extends Error {
   override readonly name = 'DirectoryInUse';
 }
 
-export class DirectoryLockLost extends Error {
+class DirectoryLockLost extends Error {
   override readonly name = 'DirectoryLockLost';
 }
 

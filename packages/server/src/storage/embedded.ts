@@ -25,7 +25,7 @@ import type { DirectoryLock } from './embedded-lock.ts';
 import { lockDirectory } from './embedded-lock.ts';
 import type { MaintenanceOptions } from './embedded-maintenance.ts';
 import { startMaintenance } from './embedded-maintenance.ts';
-import { poolDatabase } from './pool-database.ts';
+import { planSettings, poolDatabase } from './pool-database.ts';
 import { rowTypes } from './row-types.ts';
 
 export const inMemory = 'memory://';
@@ -51,7 +51,7 @@ const statementBoundMs = 60_000;
 /** Work of the database runs on the event loop: let timers and sockets have it this often. */
 const longestTurnMs = 10;
 
-const planSettings = ['enable_seqscan=off', 'timezone=UTC'].flatMap(asParameter);
+const sessionParameters = planSettings.flatMap(asParameter);
 
 /** Throws: `DirectoryInUse`; an Error when the database does not bring its commits to the disk. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Database> {
@@ -60,7 +60,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
 
 async function openInMemory(options: EmbeddedOptions): Promise<Database> {
   const pglite = await PGlite.create(inMemory, {
-    startParams: [...PGlite.defaultStartParams, ...planSettings],
+    startParams: [...PGlite.defaultStartParams, ...sessionParameters],
     ...(options.template && { loadDataDir: options.template }),
   });
   return serve(pglite, { beforeStatement: breathe(), mayClose: () => true });
@@ -129,7 +129,7 @@ async function createDatabase(dataDir: string): Promise<void> {
 }
 
 function startDurable(files: DurableFiles): Promise<PGlite> {
-  return PGlite.create({ fs: files, startParams: [...durableStartParams, ...planSettings] });
+  return PGlite.create({ fs: files, startParams: [...durableStartParams, ...sessionParameters] });
 }
 
 const commitNothing = statement<{ lsn: string }>(

@@ -2,7 +2,7 @@
 import { Pool } from 'pg';
 import type { Database } from './database.ts';
 import { statement } from './database.ts';
-import { poolDatabase } from './pool-database.ts';
+import { planSettings, poolDatabase } from './pool-database.ts';
 import { rowTypes } from './row-types.ts';
 
 export interface PostgresOptions {
@@ -30,9 +30,7 @@ const idleSessionMs = 60_000;
 /**
  * Opens a pool; connects on first use, so it succeeds while the server is down.
  *
- * Every session turns sequential scans off: tables are filled faster than they are analysed, and a plan made
- * when a table was empty would read it whole once it is full. All our reads have an index; where none fits,
- * PostgreSQL still scans. `synchronous_commit` stays as the operator set it (see `checkDurability`).
+ * `synchronous_commit` stays as the operator set it (see `checkDurability`).
  * Throws: never for network reasons.
  */
 export function openPostgres(options: PostgresOptions): Database {
@@ -49,7 +47,7 @@ export function openPostgres(options: PostgresOptions): Database {
     query_timeout: statementTimeoutMs + answerGraceMs,
     keepAlive: true,
     types: rowTypes,
-    options: '-c enable_seqscan=off -c timezone=UTC',
+    options: planSettings.map((setting) => `-c ${setting}`).join(' '),
   });
   // Without listeners a lost socket would end the process: the pool reports idle sessions, and a session in
   // use also reports itself while its query rejects.

@@ -50,4 +50,3 @@ export const publishResult = statement<{ readonly run_id: string }>(
    )
    select run_id from run`,
 );
-

@@ -40,7 +40,7 @@ const maxWaiting = 20_000;
 /** Builds the reader. Polls of one moment share a trip to the database. */
 export function createRunReader(db: Database): FindRun {
   const batcher = createBatcher<readonly [string, string, string], RunRow | null>({
-    lanes: Math.min(3, db.sessions),
+    lanes: Math.min(2, db.sessions),
     maxBatch: 128,
     maxWaiting,
     onFull: () => new DatabaseUnavailable('too many requests are waiting for the database'),

@@ -18,7 +18,7 @@ export interface ResultDependencies {
 }
 
 /** An extraction is tried so often, with pauses between, before the Run ends as `result_failed`. */
-export const extractionPausesMs = [1_000, 5_000, 30_000, 120_000];
+const extractionPausesMs = [1_000, 5_000, 30_000, 120_000];
 /** One extraction takes no longer. */
 const extractionLimitMs = 60_000;
 

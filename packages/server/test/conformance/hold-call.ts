@@ -102,6 +102,7 @@ export function briefFor(over: Partial<Omit<Brief, 'resultSchema'>> & Pick<Brief
     title: over.title ?? 'Your parcel delivery',
     instructions: 'You call about a delivery.',
     variables: over.variables ?? {},
+    timeZone: 'UTC',
     locale: over.locale ?? 'en-US',
     resultSchema: over.resultSchema,
     settings: { kind: 'scripted' },

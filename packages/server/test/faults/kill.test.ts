@@ -75,9 +75,9 @@ describe.each(databases)('a service that is killed again and again on %s', (kind
       // Every request again: the acknowledged ones give the same Run, the others one of their own.
       const ids = new Set<string>();
       for (const request of requests) {
-        const run = await send(service, request);
-        if (request.id !== undefined) expect(run.id).toBe(request.id);
-        ids.add(run.id);
+        const { id } = await send(service, request);
+        expect(request.id ?? id).toBe(id);
+        ids.add(id);
       }
       expect(ids.size).toBe(requests.length);
 
@@ -96,7 +96,11 @@ interface Running {
 }
 
 /** Starts the service and waits until it listens: it must need no hand after any kill. */
-async function startProcess(dataDir: string, postgres: PostgresServer | null, witness: string): Promise<Running> {
+async function startProcess(
+  dataDir: string,
+  postgres: PostgresServer | null,
+  witness: string,
+): Promise<Running> {
   const child = spawn(process.execPath, [program], {
     env: {
       PATH: process.env['PATH'],
@@ -119,7 +123,11 @@ async function startProcess(dataDir: string, postgres: PostgresServer | null, wi
   ])) as [string];
   const path = join(dataDir, 'credentials.json');
   expect(existsSync(path)).toBe(true);
-  return { process: child, url, credentials: JSON.parse(readFileSync(path, 'utf8')) as Required<Credentials> };
+  return {
+    process: child,
+    url,
+    credentials: JSON.parse(readFileSync(path, 'utf8')) as Required<Credentials>,
+  };
 }
 
 /** Posts a few new requests one after the other; a lost answer leaves the request unacknowledged. */

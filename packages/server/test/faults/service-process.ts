@@ -24,4 +24,7 @@ const fatal = (error: unknown): never => {
   log.fatal({ err: error }, 'ended');
   process.exit(1);
 };
-startService(config, { log, onFatal: fatal, watchCarrier }).then(({ url }) => process.stdout.write(`${url}\n`), fatal);
+startService(config, { log, onFatal: fatal, watchCarrier }).then(
+  ({ url }) => process.stdout.write(`${url}\n`),
+  fatal,
+);

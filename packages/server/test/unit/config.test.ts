@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ConfigError, readConfig, unknownVariables } from '../../src/config.ts';
+
+const directories: string[] = [];
+afterEach(() => {
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true });
+});
+
+function settingsFile(text: string): string {
+  const directory = mkdtempSync(join(tmpdir(), 'trunkcall-config-'));
+  directories.push(directory);
+  const path = join(directory, 'settings.yaml');
+  writeFileSync(path, text);
+  return path;
+}
+
+describe('readConfig', () => {
+  it('serves on the embedded default with no setting at all', () => {
+    expect(readConfig({})).toMatchObject({
+      environment: 'test',
+      roles: ['api', 'worker'],
+      host: '127.0.0.1',
+      port: 8080,
+      dataDir: './data',
+      databaseUrl: null,
+    });
+  });
+
+  it('names a wrong variable, what it got and what it takes', () => {
+    for (const [name, value] of [
+      ['TRUNKCALL_PORT', '80a'],
+      ['TRUNKCALL_PORT', '65536'],
+      ['TRUNKCALL_ENVIRONMENT', 'staging'],
+      ['TRUNKCALL_ROLES', 'api,console'],
+      ['TRUNKCALL_LEASE_MS', '60001'],
+      ['TRUNKCALL_SIMULATION_SPEED', 'fast'],
+      ['TRUNKCALL_DATA_DIR', ''],
+    ] as const) {
+      expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
+      expect(() => readConfig({ [name]: value })).toThrow(`${name} is ${JSON.stringify(value)}; it takes `);
+    }
+  });
+
+  it('never repeats a secret', () => {
+    const wrong = () => readConfig({ TRUNKCALL_DATABASE_URL: 'mysql://me:hunter2@db/x' });
+    expect(wrong).toThrow('TRUNKCALL_DATABASE_URL is (hidden)');
+    expect(wrong).not.toThrow('hunter2');
+  });
+
+  it('reads a settings file, over which a variable wins', () => {
+    const path = settingsFile('port: 9000\nhost: 0.0.0.0\n');
+    const config = readConfig({ TRUNKCALL_SETTINGS_FILE: path, TRUNKCALL_PORT: '9001' });
+    expect(config).toMatchObject({ port: 9001, host: '0.0.0.0' });
+  });
+
+  it('refuses a settings file that is missing, or names what is no setting', () => {
+    expect(() => readConfig({ TRUNKCALL_SETTINGS_FILE: '/nonexistent/x.yaml' })).toThrow('can not read');
+    const path = settingsFile('prot: 9000\n');
+    expect(() => readConfig({ TRUNKCALL_SETTINGS_FILE: path })).toThrow('prot is not a setting');
+    const nested = settingsFile('port: [1]\n');
+    expect(() => readConfig({ TRUNKCALL_SETTINGS_FILE: nested })).toThrow('port must be a plain value');
+  });
+
+  it('finds variables that look like settings but are none', () => {
+    expect(
+      unknownVariables({ TRUNKCALL_PROT: '1', TRUNKCALL_PORT: '1', TRUNKCALL_URL: 'x', PATH: 'y' }),
+    ).toEqual(['TRUNKCALL_PROT']);
+  });
+});

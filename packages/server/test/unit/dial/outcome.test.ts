@@ -1,0 +1,39 @@
+import { detailCodes, goalRunErrors } from '@trunkcall/contract';
+import { expect, it } from 'vitest';
+import { outcomes, settlements, type Outcome } from '../../../src/dial/outcome.ts';
+
+/** The contract's side of the table: status, error code, detail code. */
+const table: Record<Outcome, readonly [string, string | null, string | null]> = {
+  conversation: ['completed', null, null],
+  message_left: ['completed', null, null],
+  call_limit: ['failed', 'timed_out', 'call_limit'],
+  machine: ['failed', 'no_answer', 'voicemail'],
+  ring_timeout: ['failed', 'no_answer', 'ring_timeout'],
+  unreachable: ['failed', 'no_answer', 'unreachable'],
+  busy: ['failed', 'no_answer', 'busy'],
+  declined: ['failed', 'declined', 'declined'],
+  invalid_number: ['failed', 'call_failed', 'invalid_number'],
+  carrier_error: ['failed', 'call_failed', 'carrier_error'],
+  media_failed: ['failed', 'call_failed', 'media_failed'],
+  agent_failed: ['failed', 'call_failed', 'agent_failed'],
+  worker_lost: ['failed', 'call_failed', 'worker_lost'],
+  do_not_call: ['failed', 'call_failed', 'do_not_call'],
+  window_expired: ['failed', 'call_failed', 'window_expired'],
+  operator: ['canceled', 'canceled', 'operator'],
+};
+
+it('settles every outcome as the contract says', () => {
+  for (const outcome of outcomes) {
+    const { status, errorCode, detailCode } = settlements[outcome];
+    expect([status, errorCode, detailCode]).toEqual(table[outcome]);
+  }
+});
+
+it('uses only codes of the catalogue, and an error exactly when the call did not complete', () => {
+  for (const { status, errorCode, detailCode, event } of Object.values(settlements)) {
+    expect(errorCode === null).toBe(status === 'completed');
+    expect(event).toBe(`call.${status}`);
+    expect(errorCode ?? 'call_failed').toBeOneOf(Object.keys(goalRunErrors));
+    expect(detailCode ?? 'busy').toBeOneOf(Object.keys(detailCodes));
+  }
+});
