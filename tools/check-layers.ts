@@ -17,7 +17,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   sip: [],
   sdk: ['contract'],
-  cli: ['sdk', 'contract', 'main', 'authoring'],
+  cli: ['sdk', 'contract', 'main'],
   platform: ['contract'],
   carriers: ['contract', 'platform', 'sip'],
   agents: ['contract', 'platform', 'carriers'],
@@ -47,7 +47,10 @@ const rules: IForbiddenRuleType[] = Object.entries(mayImport).map(([part, allowe
   name: `${part} imports only ${allowed.join(', ') || 'itself'}`,
   severity: 'error',
   from: { path: pathOf[part] ?? part },
-  to: { path: '^packages/', pathNot: [part, ...allowed].map((name) => pathOf[name] ?? name) },
+  to: {
+    path: '^packages/',
+    pathNot: ['/node_modules/', ...[part, ...allowed].map((name) => pathOf[name] ?? name)],
+  },
 }));
 
 const { output } = await cruise(

@@ -69,7 +69,15 @@ function buildProgram(context: Context, process: Process, json: boolean): Comman
   program
     .command('serve')
     .description('start the service in this process; its settings are TRUNKCALL_* variables')
-    .action(serve);
+    .action(() => runServer('serve'));
+  program
+    .command('export')
+    .description('write all data of a stopped service to standard output')
+    .action(() => runServer('exportToStdout'));
+  program
+    .command('import')
+    .description('take an export from standard input into an empty database')
+    .action(() => runServer('importFromStdin'));
   accountCommands(program.command('accounts').description('accounts, the owners of Goals and keys'), context);
   keyCommands(program.command('keys').description('API keys'), context);
   goalCommands(program.command('goals').description('Goals: draft, publish, pause, retire'), context);
@@ -82,8 +90,9 @@ function buildProgram(context: Context, process: Process, json: boolean): Comman
 /** The server is an optional neighbour: nothing of it is loaded for other commands. */
 const serverMain = '@trunkcall/server/main';
 
-async function serve(): Promise<void> {
-  let server: { readonly serve: () => Promise<void> };
+/** Runs a part of the server in this process. `serve` returns when the service listens, which then ends the process. */
+async function runServer(part: 'serve' | 'exportToStdout' | 'importFromStdin'): Promise<void> {
+  let server: Readonly<Record<typeof part, () => Promise<void>>>;
   try {
     server = (await import(serverMain)) as typeof server;
   } catch (error) {
@@ -93,8 +102,7 @@ async function serve(): Promise<void> {
       cause: error,
     });
   }
-  // Returns when the service listens; it ends the process by itself.
-  await server.serve();
+  await server[part]();
 }
 
 function family(command: Command): Command[] {

@@ -5,6 +5,7 @@
  * `TRUNKCALL_SETTINGS_FILE` names; the variable wins.
  */
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { parse } from 'yaml';
 
 export type Role = 'api' | 'worker';
@@ -15,6 +16,7 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly publicUrl: string | null;
+  readonly trustedProxies: readonly string[];
   readonly dataDir: string;
   readonly databaseUrl: string | null;
   readonly databaseConnections: number;
@@ -65,6 +67,19 @@ function rolesOf(text: string): readonly Role[] | undefined {
   return roles.every((role) => role !== undefined) ? [...new Set(roles)] : undefined;
 }
 
+function addressesOf(text: string): readonly string[] | undefined {
+  const blocks = text.split(',').map((block) => block.trim());
+  if (text.trim() === '') return [];
+  return blocks.every(isBlock) ? blocks : undefined;
+}
+
+function isBlock(block: string): boolean {
+  const [address = '', bits, ...rest] = block.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
 function speedOf(text: string): number | undefined {
   const value = Number(text);
   return text.trim() !== '' && value >= 1 && value <= 100_000 ? value : undefined;
@@ -108,6 +123,13 @@ export const settings: Settings = {
     default: null,
     about: 'How clients reach the service, when that is not `http://HOST:PORT`.',
     read: urlOf('http:', 'https:'),
+  },
+  trustedProxies: {
+    variable: 'TRUNKCALL_TRUSTED_PROXIES',
+    takes: 'a comma-separated list of addresses or CIDR blocks',
+    default: '',
+    about: 'Proxies whose `X-Forwarded-For` tells the client’s address, for the limit on wrong keys.',
+    read: addressesOf,
   },
   dataDir: {
     variable: 'TRUNKCALL_DATA_DIR',
@@ -236,6 +258,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     host: read(settings.host),
     port: read(settings.port),
     publicUrl: read(settings.publicUrl),
+    trustedProxies: read(settings.trustedProxies),
     dataDir: read(settings.dataDir),
     databaseUrl: read(settings.databaseUrl),
     databaseConnections: read(settings.databaseConnections),

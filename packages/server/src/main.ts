@@ -3,7 +3,9 @@
  *
  *   settings ─▶ database ─▶ migrations ─▶ deployment (first start founds it) ─▶ worker ─▶ HTTP
  */
+import { once } from 'node:events';
 import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Credentials } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
@@ -32,6 +34,7 @@ import { migrate, SchemaMismatch } from './storage/migrate.ts';
 import { insertOperatorToken } from './storage/operator-tokens.ts';
 import { checkDurability, openPostgres } from './storage/postgres.ts';
 import { createRunReader } from './storage/runs.ts';
+import { exportData, importData, TransferRefused } from './storage/transfer.ts';
 import { cancelRun } from './worker/cancel-run.ts';
 import { startWorker } from './worker/worker.ts';
 
@@ -67,7 +70,7 @@ export interface ServiceOptions {
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
   const { log } = options;
   const undo: (() => Promise<unknown>)[] = [];
-  const stop = once(async () => {
+  const stop = onlyOnce(async () => {
     for (const step of undo.reverse()) {
       await step().catch((error: unknown) => log.error({ err: error }, 'stopping failed'));
     }
@@ -142,6 +145,7 @@ async function start(
     settings: {
       ...defaultHttpSettings,
       baseUrl: config.publicUrl,
+      trustedProxies: config.trustedProxies,
       keyRate: { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst },
     },
     operator: operatorRoutes({
@@ -212,17 +216,63 @@ function rememberUrl(dataDir: string, url: string): void {
     writeCredentials(dataDir, { ...credentials, base_url: url });
 }
 
-function once(work: () => Promise<void>): () => Promise<void> {
+function onlyOnce(work: () => Promise<void>): () => Promise<void> {
   let begun: Promise<void> | undefined;
   return () => (begun ??= work());
 }
 
-/** Endings of a start that need one line, not a stack. */
+/** Endings that need one line, not a stack. */
 function isExpected(error: unknown): error is Error {
-  const named = [ConfigError, DirectoryInUse, SchemaMismatch, WrongEnvironment, DatabaseUnavailable];
+  const named = [
+    ConfigError,
+    DirectoryInUse,
+    SchemaMismatch,
+    WrongEnvironment,
+    DatabaseUnavailable,
+    TransferRefused,
+  ];
   if (named.some((kind) => error instanceof kind)) return true;
   const codes = ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'ENOTFOUND', 'EROFS', 'ENOSPC', 'ENOTDIR'];
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}
+
+/** Prints why the program can not go on, and ends it. */
+function giveUp(error: unknown): never {
+  const text = isExpected(error) ? describe(error) : error instanceof Error ? error.stack : String(error);
+  process.stderr.write(`trunkcall: ${text}\n`);
+  process.exit(1);
+}
+
+/** Opens the database of the settings for a command that needs nothing else of the service. */
+async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
+  try {
+    const config = readConfig(process.env);
+    const db = await openDatabase(config, createLog('warn'), giveUp);
+    try {
+      await migrate(db);
+      return await work(db);
+    } finally {
+      await db.close();
+    }
+  } catch (error) {
+    return giveUp(error);
+  }
+}
+
+/** Writes all data of the settings' database to standard output, as JSON lines. The service must not be running. */
+export async function exportToStdout(): Promise<void> {
+  const rows = await withDatabase((db) =>
+    exportData(db, async (line) => {
+      if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');
+    }),
+  );
+  process.stderr.write(`exported ${rows} rows\n`);
+}
+
+/** Takes the lines of `exportToStdout` from standard input into the settings' database, which must be empty. */
+export async function importFromStdin(): Promise<void> {
+  const rows = await withDatabase((db) => importData(db, createInterface({ input: process.stdin })));
+  process.stderr.write(`imported ${rows} rows\n`);
 }
 
 /** How long a stop may take beyond the time that live calls are given, milliseconds. */
@@ -244,13 +294,11 @@ export async function serve(): Promise<void> {
       log.warn({ variable: name }, 'not a setting of Trunkcall');
     service = await startService(config, { log, onFatal: fatal });
   } catch (error) {
-    const text = isExpected(error) ? describe(error) : error instanceof Error ? error.stack : String(error);
-    process.stderr.write(`trunkcall: ${text}\n`);
-    process.exit(1);
+    return giveUp(error);
   }
   announce(service, config);
 
-  const end = once(async () => {
+  const end = onlyOnce(async () => {
     const tooLate = setTimeout(() => process.exit(1), config.drainMs + stopGraceMs);
     await service.stop();
     clearTimeout(tooLate);

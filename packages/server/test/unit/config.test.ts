@@ -38,10 +38,17 @@ describe('readConfig', () => {
       ['TRUNKCALL_LEASE_MS', '60001'],
       ['TRUNKCALL_SIMULATION_SPEED', 'fast'],
       ['TRUNKCALL_DATA_DIR', ''],
+      ['TRUNKCALL_TRUSTED_PROXIES', '10.0.0.0/33'],
+      ['TRUNKCALL_TRUSTED_PROXIES', 'proxy.example'],
     ] as const) {
       expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
       expect(() => readConfig({ [name]: value })).toThrow(`${name} is ${JSON.stringify(value)}; it takes `);
     }
+  });
+
+  it('reads lists', () => {
+    const env = { TRUNKCALL_TRUSTED_PROXIES: '10.0.0.0/8, ::1', TRUNKCALL_ROLES: 'worker, worker' };
+    expect(readConfig(env)).toMatchObject({ trustedProxies: ['10.0.0.0/8', '::1'], roles: ['worker'] });
   });
 
   it('never repeats a secret', () => {

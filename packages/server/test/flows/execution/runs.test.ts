@@ -1,0 +1,288 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Agent } from '../../../src/agents/agent.ts';
+import { systemClock, type Clock } from '../../../src/platform/clock.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import type { Extractor } from '../../../src/result/extractor.ts';
+import { statement, type Database } from '../../../src/storage/database.ts';
+import { cancelRun } from '../../../src/worker/cancel-run.ts';
+import { reap } from '../../../src/worker/reap.ts';
+import { databases, freshDatabase, type TestDatabase } from '../../kit/database.ts';
+import { createHarness, expectIdle, ids, type Harness, type HarnessOptions } from './harness.ts';
+
+const turnsOf = statement<{ speaker: string; text: string; index: number }>(
+  'test_turns',
+  `select t.speaker, t.text, t.index from turns t join attempts a on a.id = t.attempt_id
+   where a.run_id = $1 order by t.index`,
+);
+const eventsOf = statement<{ type: string; seq: number }>(
+  'test_events',
+  'select type, seq from events where run_id = $1 order by seq',
+);
+const expireLease = statement<{ run_id: string }>(
+  'test_expire_lease',
+  `update jobs set leased_until = now() - interval '1 second' where run_id = $1 and worker is not null returning run_id`,
+);
+const neverCall = statement<never>(
+  'test_never_call',
+  'insert into do_not_call (account_id, phone) values ($1, $2)',
+);
+const dueNow = statement<never>('test_due_now', `update jobs set due_at = now() where run_id = $1`);
+const ageRun = statement<never>(
+  'test_age_run',
+  `update runs set created_at = created_at - interval '8 days' where id = $1`,
+);
+const jobOf = statement<{ queue: string; tries: number; due_in_ms: number; worker: string | null }>(
+  'test_job',
+  `select queue, tries, worker, (extract(epoch from due_at - now()) * 1000)::float8 as due_in_ms
+   from jobs where run_id = $1`,
+);
+
+const question = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { confirmed: { type: 'boolean', description: 'Does the delivery suit you?' } },
+  required: ['confirmed'],
+} as const;
+const answering = {
+  result_schema: { ...question, required: [...question.required] },
+  limits: { ring_seconds: 30, call_seconds: 120 },
+};
+
+describe.each(databases)('a run on %s', (kind) => {
+  let test: TestDatabase;
+  let db: Database;
+  const open: Harness[] = [];
+
+  beforeAll(async () => {
+    test = await freshDatabase(kind);
+    db = test.db;
+  });
+  afterEach(async () => {
+    for (const harness of open.splice(0)) await harness.stop();
+  });
+  afterAll(() => test.close());
+
+  async function start(options: Partial<HarnessOptions> = {}): Promise<Harness> {
+    const harness = await createHarness({ db, ...options });
+    open.push(harness);
+    return harness;
+  }
+
+  it.each([
+    ['00', 'completed', null, null],
+    ['01', 'failed', 'no_answer', 'ring_timeout'],
+    ['02', 'failed', 'no_answer', 'busy'],
+    ['03', 'failed', 'declined', 'declined'],
+    ['04', 'failed', 'no_answer', 'voicemail'],
+    ['05', 'completed', 'result_invalid', 'missing_required'],
+    ['06', 'completed', 'result_invalid', 'missing_required'],
+    ['07', 'completed', 'result_unavailable', 'nothing_said'],
+    ['08', 'failed', 'call_failed', 'invalid_number'],
+    ['09', 'failed', 'call_failed', 'carrier_error'],
+    ['10', 'completed', 'result_unavailable', 'opted_out'],
+    ['11', 'completed', null, null],
+    ['12', 'completed', null, null],
+    ['13', 'failed', 'timed_out', 'call_limit'],
+  ])('to the simulated person %s ends as %s, %s, %s', async (digits, status, code, detail) => {
+    const harness = await start();
+    // Two questions, so that somebody can hang up between them.
+    const goalId = await harness.publish({
+      ...answering,
+      result_schema: {
+        ...answering.result_schema,
+        properties: {
+          ...question.properties,
+          parcels: { type: 'integer', description: 'How many parcels do you expect?' },
+        },
+        required: ['confirmed', 'parcels'],
+      },
+    });
+    const run = await harness.until(await harness.run(goalId, `+120255501${digits}`));
+    expect([run.status, run.error_code, run.error_detail_code]).toEqual([status, code, detail]);
+    expect(run.result === null).toBe(code !== null);
+    expect(run.attempt_id).not.toBeNull();
+    expect(run.completed_at?.getTime()).toBeGreaterThanOrEqual(run.created_at.getTime());
+    expect(harness.dialled).toHaveLength(1);
+    await harness.stop();
+    await expectIdle(db);
+  });
+
+  it('keeps the conversation in order, and an event with each step (I8)', async () => {
+    const harness = await start();
+    const run = await harness.until(await harness.run(await harness.publish(answering), '+12025550100'));
+    const turns = await db.query(turnsOf, [run.id]);
+    expect(turns.map(({ index }) => index)).toEqual(turns.map((_, index) => index));
+    expect(turns.find(({ speaker }) => speaker === 'bot')?.text).toContain('automated assistant');
+    const events = (await db.query(eventsOf, [run.id])).map(({ type }) => type);
+    expect(events.slice(0, 3)).toEqual(['call.attempt_started', 'call.ringing', 'call.connected']);
+    expect(events.slice(-3)).toEqual(['call.attempt_ended', 'call.completed', 'call.result_ready']);
+    expect(events.slice(3, -3)).toHaveLength(turns.length);
+  });
+
+  it('is not dialled when its callee has meanwhile asked never to be called', async () => {
+    const idle = await start({ settings: { maxCallsPerProcess: 0 } });
+    const waiting = await idle.run(await idle.publish(answering), '+14155550155');
+    await db.query(neverCall, [idle.accountId, '+14155550155']);
+    const harness = await start({ accountId: idle.accountId });
+    const ended = await harness.until(waiting);
+    expect([ended.status, ended.error_code, ended.error_detail_code]).toEqual([
+      'failed',
+      'call_failed',
+      'do_not_call',
+    ]);
+    expect(harness.dialled).toEqual([]);
+  });
+
+  it('remembers who asks never to be called, and refuses the next Run to that number', async () => {
+    const harness = await start();
+    const goalId = await harness.publish(answering);
+    await harness.until(await harness.run(goalId, '+12125550110'));
+    await expect(harness.run(goalId, '+12125550110')).rejects.toMatchObject({ code: 'invalid_phone' });
+  });
+
+  it('waits, undialled, while the calling window is closed, and is given up after a week', async () => {
+    // The window is open when the Run is accepted, and closed when the worker takes it.
+    const saturday = Date.parse('2027-01-09T12:00:00Z');
+    const clock: Clock = { ...systemClock, now: () => saturday };
+    const harness = await start({ clock });
+    const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri'] as const;
+    const today = weekdays[(new Date().getUTCDay() + 6) % 7];
+    // On a real weekend the Run is accepted outside the window already: then it is due now by hand.
+    const window = { timezone: 'UTC', days: [today ?? 'mon'], from: '00:00', to: '24:00' };
+    const goalId = await harness.publish({ ...answering, calling_window: window });
+    const run = await harness.run(goalId, '+12025550100');
+    await db.query(dueNow, [run.id]);
+    harness.worker.wake();
+    const deferred = async () => (await db.query(jobOf, [run.id]))[0];
+    while (((await deferred())?.due_in_ms ?? 0) < 3_600_000) await new Promise(setImmediate);
+    expect(harness.dialled).toEqual([]);
+    expect(await deferred()).toMatchObject({ worker: null, tries: 0 });
+    await db.query(ageRun, [run.id]);
+    await db.query(dueNow, [run.id]);
+    harness.worker.wake();
+    const ended = await harness.until(run);
+    expect(ended.error_detail_code).toBe('window_expired');
+    expect(harness.dialled).toEqual([]);
+  });
+
+  it('is hung up when an operator stops it', async () => {
+    const harness = await start({ speed: 20 });
+    const run = await harness.run(await harness.publish(answering), '+12025550113');
+    await harness.until(run, ({ attempt_id }) => attempt_id !== null);
+    expect(await cancelRun(db, ids, (runId) => harness.worker.stopRun(runId), run.id)).toBe('stopping');
+    const ended = await harness.until(run);
+    expect([ended.status, ended.error_code, ended.error_detail_code]).toEqual([
+      'canceled',
+      'canceled',
+      'operator',
+    ]);
+    await harness.stop();
+    await expectIdle(db);
+  });
+
+  it('is stopped from another process with the next heartbeat', async () => {
+    const harness = await start({ speed: 20, settings: { leaseMs: 400 } });
+    const run = await harness.run(await harness.publish(answering), '+12025550113');
+    await harness.until(run, ({ attempt_id }) => attempt_id !== null);
+    await cancelRun(db, ids, () => undefined, run.id);
+    expect((await harness.until(run)).status).toBe('canceled');
+  });
+
+  it('ends as worker_lost when its lease is taken away in mid-call, and the old worker changes nothing (I4, I6)', async () => {
+    const harness = await start({ speed: 20, settings: { leaseMs: 2_000 } });
+    const run = await harness.run(await harness.publish(answering), '+12025550113');
+    await harness.until(run, ({ attempt_id }) => attempt_id !== null);
+    expect(await db.query(expireLease, [run.id])).toHaveLength(1);
+    await reap(db, ids, createLog('silent'));
+    const ended = await harness.until(run);
+    expect([ended.status, ended.error_detail_code]).toEqual(['failed', 'worker_lost']);
+    const turns = (await db.query(turnsOf, [run.id])).length;
+    await harness.stop();
+    expect((await db.query(turnsOf, [run.id])).length).toBe(turns);
+    expect(await harness.until(run)).toEqual(ended);
+    expect(harness.dialled).toHaveLength(1);
+    await expectIdle(db);
+  });
+
+  it('is not dialled by a worker that was paused between its intent and the call (I6)', async () => {
+    let paused = 0;
+    const clock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + paused };
+    const workerDb: Database = {
+      ...db,
+      query: async (asked, values) => {
+        const rows = await db.query(asked, values);
+        if (asked.name === 'intend_to_dial') paused += 60_000;
+        return rows;
+      },
+    };
+    const harness = await start({ clock, workerDb });
+    const run = await harness.run(await harness.publish(answering), '+12025550100');
+    await harness.until(run, ({ attempt_id }) => attempt_id !== null);
+    await harness.stop();
+    expect(harness.dialled).toEqual([]);
+    await db.query(expireLease, [run.id]);
+    await reap(db, ids, createLog('silent'));
+    expect((await harness.until(run)).error_detail_code).toBe('worker_lost');
+  });
+
+  it('lets a live call end when the worker stops, and hangs up when that takes too long', async () => {
+    const patient = await start({ speed: 60 });
+    const goalId = await patient.publish(answering);
+    const kept = await patient.run(goalId, '+12025550100');
+    await patient.until(kept, ({ attempt_id }) => attempt_id !== null);
+    await patient.stop();
+    expect((await patient.until(kept, ({ completed_at }) => completed_at !== null)).status).toBe('completed');
+
+    const hasty = await start({ accountId: patient.accountId, speed: 20, settings: { drainMs: 0 } });
+    const cut = await hasty.run(goalId, '+12025550113');
+    await hasty.until(cut, ({ attempt_id }) => attempt_id !== null);
+    await hasty.stop();
+    const ended = await hasty.until(cut);
+    expect([ended.status, ended.error_detail_code]).toEqual(['failed', 'worker_lost']);
+  });
+
+  it('fails as agent_failed when its agent breaks, and the callee is not left on the line', async () => {
+    const broken: Agent = {
+      kind: 'scripted',
+      problems: () => [],
+      converse: () => Promise.reject(new TypeError('a fault')),
+    };
+    const harness = await start({ agents: [broken] });
+    const run = await harness.until(await harness.run(await harness.publish(answering), '+12025550100'));
+    expect([run.status, run.error_code, run.error_detail_code]).toEqual([
+      'failed',
+      'call_failed',
+      'agent_failed',
+    ]);
+    const none = await start({ agents: [], accountId: harness.accountId });
+    await harness.stop();
+    const undialled = await none.until(await none.run(run.goal_id, '+12025550100'));
+    expect(undialled.error_detail_code).toBe('agent_failed');
+    expect(none.dialled).toEqual([]);
+  });
+
+  it('ends as result_failed when the extraction fails past its retries, with a pause before each', async () => {
+    let tries = 0;
+    const failing: Extractor = {
+      extract: async () => {
+        tries += 1;
+        return { kind: 'failed', note: 'no model' };
+      },
+    };
+    const harness = await start({ extractor: failing });
+    const run = await harness.run(await harness.publish(answering), '+12025550100');
+    await harness.until(run, ({ status }) => status === 'completed');
+    const pauses: number[] = [];
+    while (pauses.length < 4) {
+      const [job] = await db.query(jobOf, [run.id]);
+      if (job?.worker === null && job.due_in_ms > 500) {
+        pauses.push(Math.round(job.due_in_ms / 1_000));
+        await db.query(dueNow, [run.id]);
+      }
+      await new Promise(setImmediate);
+    }
+    expect((await harness.until(run)).error_code).toBe('result_failed');
+    expect(tries).toBe(5);
+    expect(pauses).toEqual([1, 5, 30, 120]);
+  });
+});

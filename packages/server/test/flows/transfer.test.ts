@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { statement, type Database } from '../../src/storage/database.ts';
+import { exportData, importData } from '../../src/storage/transfer.ts';
+import { freshDatabase, type TestDatabase } from '../kit/database.ts';
+import { createHarness } from './execution/harness.ts';
+
+const found = statement<never>(
+  'test_found',
+  `insert into deployment (environment, cursor_secret) values ('test', '\\x00ff10')`,
+);
+const digest = statement<{ digest: string }>(
+  'test_digest',
+  `select md5(string_agg(x, '|' order by x)) as digest from (
+     select 'r' || to_json(r)::text as x from runs r union all select 't' || to_json(t)::text from turns t
+     union all select 's' || to_json(s)::text from run_specs s union all select 'e' || to_json(e)::text from events e
+     union all select 'k' || to_json(k)::text from idempotency_keys k union all select 'd' || to_json(d)::text from deployment d
+   ) all_rows`,
+);
+
+let embedded: TestDatabase;
+let postgres: TestDatabase;
+beforeAll(async () => {
+  embedded = await freshDatabase('embedded');
+  postgres = await freshDatabase('postgres');
+});
+afterAll(async () => {
+  await embedded.close();
+  await postgres.close();
+});
+
+async function exported(db: Database): Promise<string[]> {
+  const lines: string[] = [];
+  await exportData(db, async (line) => {
+    lines.push(line);
+  });
+  return lines;
+}
+
+async function* each(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines;
+}
+
+it('moves everything from the embedded database to PostgreSQL, to the byte', async () => {
+  const { db } = embedded;
+  const harness = await createHarness({ db });
+  const goalId = await harness.publish({ title: 'Grüße – "quoted" \\ back' });
+  const run = await harness.run(goalId, '+12025550100', { name: 'Zoë 🙂 \n line' });
+  await harness.until(run);
+  await harness.stop();
+  await db.query(found);
+
+  const lines = await exported(db);
+  await expect(importData(postgres.db, each(['{"trunkcall_export":9}']))).rejects.toThrow('not an export');
+  await expect(importData(postgres.db, each([...lines, '{"table":"pg_class","row":{}}']))).rejects.toThrow(
+    'not a row',
+  );
+  expect(await importData(postgres.db, each(lines))).toBe(lines.length - 1);
+  expect(await postgres.db.query(digest)).toEqual(await db.query(digest));
+
+  // The new one goes on where the old one stopped: the key still names the same Run.
+  const next = await createHarness({ db: postgres.db, accountId: harness.accountId });
+  expect(await next.until(run)).toEqual(await harness.until(run));
+  await next.until(await next.run(goalId, '+12025550101'));
+  await next.stop();
+});
+
+it('refuses a database that holds a deployment', async () => {
+  const lines = await exported(embedded.db);
+  await expect(importData(embedded.db, each(lines))).rejects.toThrow('already holds a deployment');
+});
