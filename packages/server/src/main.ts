@@ -269,9 +269,14 @@ export async function exportToStdout(): Promise<void> {
   process.stderr.write(`exported ${rows} rows\n`);
 }
 
+/** Begins to read with the first line that is asked for: what arrived before would be lost. */
+async function* linesOf(input: NodeJS.ReadableStream): AsyncGenerator<string> {
+  yield* createInterface({ input });
+}
+
 /** Takes the lines of `exportToStdout` from standard input into the settings' database, which must be empty. */
 export async function importFromStdin(): Promise<void> {
-  const rows = await withDatabase((db) => importData(db, createInterface({ input: process.stdin })));
+  const rows = await withDatabase((db) => importData(db, linesOf(process.stdin)));
   process.stderr.write(`imported ${rows} rows\n`);
 }
 

@@ -1,3 +1,8 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { statement, type Database } from '../../src/storage/database.ts';
 import { exportData, importData } from '../../src/storage/transfer.ts';
@@ -16,6 +21,8 @@ const digest = statement<{ digest: string }>(
      union all select 'k' || to_json(k)::text from idempotency_keys k union all select 'd' || to_json(d)::text from deployment d
    ) all_rows`,
 );
+
+const program = fileURLToPath(new URL('../../../cli/src/main.ts', import.meta.url));
 
 let embedded: TestDatabase;
 let postgres: TestDatabase;
@@ -67,4 +74,25 @@ it('moves everything from the embedded database to PostgreSQL, to the byte', asy
 it('refuses a database that holds a deployment', async () => {
   const lines = await exported(embedded.db);
   await expect(importData(embedded.db, each(lines))).rejects.toThrow('already holds a deployment');
+});
+
+it('works from shell to shell, and refuses what is no export', { timeout: 60_000 }, async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'trunkcall-transfer-'));
+  const command = (part: 'export' | 'import', dataDir: string, input = '') =>
+    spawnSync(process.execPath, [program, part], {
+      input,
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], TRUNKCALL_DATA_DIR: join(directory, dataDir) },
+    });
+  try {
+    const { status, stdout } = command('export', 'old');
+    expect(status).toBe(0);
+    expect(command('import', 'new', stdout)).toMatchObject({ status: 0, stderr: 'imported 0 rows\n' });
+    expect(command('import', 'new', 'hello\n')).toMatchObject({
+      status: 1,
+      stderr: 'trunkcall: this is not an export of Trunkcall\n',
+    });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 });
