@@ -7,6 +7,6 @@ export default defineConfig({
     hookTimeout: 60_000,
     maxWorkers: 2,
     pool: 'forks',
-    globalSetup: ['packages/server/test/kit/global-setup.ts'],
+    globalSetup: ['tools/test-peers.ts', 'packages/server/test/kit/global-setup.ts'],
   },
 });

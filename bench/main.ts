@@ -26,6 +26,7 @@ const seconds = Number(process.env['BENCH_SECONDS'] ?? 4);
 const postgres = await startPostgresServer({ fsync: true });
 const workDir = mkdtempSync(join(tmpdir(), 'trunkcall-bench-'));
 const pool = new Pool({ connectionString: postgres.url });
+pool.on('error', () => undefined);
 
 const variables = { customer_name: 'Ada Lovelace', order_reference: 'A-1042' };
 const goalOf = ({ credentials }: BenchService) => credentials.goals['confirm-delivery'] ?? '';

@@ -35,27 +35,42 @@ export interface Conversed {
  * whichever is first; then hangs up. The leg is always over when this resolves (I9).
  */
 export async function converse(options: ConversationOptions): Promise<Conversed> {
-  const { agent, brief, leg, lease, transcript, callLimitMs } = options;
+  const { leg, transcript } = options;
   const over = new AbortController();
-  const stopped = onAbort(lease.signal, over.signal);
-
-  const first = await Promise.race([
-    agent.converse(brief, leg, transcript, over.signal).then(
-      (end) => ({ kind: 'agent', end }) as const,
-      (error: unknown) => ({ kind: 'agent', end: failure(error) }) as const,
-    ),
-    // `false`: the leg ended before the limit; the agent reports that itself, so this never resolves then.
-    leg.clock
-      .sleep(callLimitMs - leg.clock.now(), over.signal)
-      .then((reached) => (reached ? ({ kind: 'call_limit' } as const) : new Promise<never>(() => undefined))),
-    stopped.then(() => ({ kind: 'stopped' }) as const),
-  ]);
-
-  const legEnd = await leg.hangUp();
-  over.abort();
+  let legEnd: LegEnd;
+  let first: First;
+  try {
+    first = await firstToEnd(options, over.signal);
+  } finally {
+    // Whatever went wrong on our side, nobody is left on the line.
+    legEnd = await leg.hangUp();
+    over.abort();
+  }
   await transcript.flush();
   if (first.kind !== 'agent') return { outcome: first.kind, legEnd, note: null };
   return { ...agentOutcome(first.end, legEnd), legEnd };
+}
+
+type First =
+  | { readonly kind: 'agent'; readonly end: ConversationEnd }
+  | { readonly kind: 'call_limit' }
+  | { readonly kind: 'stopped' };
+
+function firstToEnd(options: ConversationOptions, over: AbortSignal): Promise<First> {
+  const { agent, brief, leg, lease, transcript, callLimitMs } = options;
+  return Promise.race([
+    agent.converse(brief, leg, transcript, over).then(
+      (end): First => ({ kind: 'agent', end }),
+      (error: unknown): First => ({ kind: 'agent', end: failure(error) }),
+    ),
+    // `false`: the leg ended before the limit; the agent reports that itself, so this never resolves then.
+    leg.clock
+      .sleep(callLimitMs - leg.clock.now(), over)
+      .then((reached): First | Promise<never> =>
+        reached ? { kind: 'call_limit' } : new Promise<never>(() => undefined),
+      ),
+    onAbort(lease.signal, over).then((): First => ({ kind: 'stopped' })),
+  ]);
 }
 
 function agentOutcome(

@@ -146,6 +146,7 @@ export function carrierConformance(
       await leg.hangUp();
       expect(await sleeping).toBe(false);
       expect(await leg.clock.sleep(1_000)).toBe(false);
+      expect(await leg.clock.sleep(1_000, new AbortController().signal)).toBe(false);
       expect(await leg.media.hear(60_000)).toEqual({ kind: 'left' });
       expect(await leg.media.say('Hello?')).toMatchObject({ heard: '', interrupted: true });
       await leg.media.sendDigits('1');

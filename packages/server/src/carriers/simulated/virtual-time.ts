@@ -70,7 +70,7 @@ export class VirtualTime {
 
   /** Resolves `true` after `ms`, or `false` as soon as the signal aborts or time stops. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
-    if (signal?.aborted) return Promise.resolve(false);
+    if (signal?.aborted || this.#stopped) return Promise.resolve(false);
     return new Promise((resolve) => {
       const timer = this.schedule(ms, settle);
       const abort = () => {

@@ -53,7 +53,7 @@ const settings: WorkerSettings = {
   drainMs: 20_000,
 };
 
-export const isFinal = (run: RunRow): boolean => run.result !== null || run.error_code !== null;
+const isFinal = (run: RunRow): boolean => run.result !== null || run.error_code !== null;
 
 export async function createHarness(options: HarnessOptions): Promise<Harness> {
   const { db, clock = systemClock } = options;

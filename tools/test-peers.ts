@@ -1,0 +1,31 @@
+/**
+ * Makes sure that the programs which tests talk to are there: on Debian, as root, they are installed; elsewhere the
+ * tests that need them are skipped, loudly, with the hint what to install. Vitest runs this once before all tests.
+ */
+import { spawnSync, type SpawnSyncOptions } from 'node:child_process';
+
+/** Programs by the Debian package that brings them. */
+const peers: Readonly<Record<string, string>> = { sipp: 'sip-tester' };
+
+const isThere = (program: string): boolean => spawnSync(program, ['-v']).error === undefined;
+
+export default function installPeers(): void {
+  const missing = Object.entries(peers).filter(([program]) => !isThere(program));
+  if (missing.length === 0) return;
+  const packages = missing.map(([, name]) => name);
+  const mayInstall = process.getuid?.() === 0 && isThere('apt-get');
+  if (mayInstall) {
+    const options: SpawnSyncOptions = {
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+      stdio: ['ignore', 'ignore', 'inherit'],
+      timeout: 300_000,
+    };
+    spawnSync('apt-get', ['update', '-q'], options);
+    spawnSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...packages], options);
+  }
+  const absent = missing.filter(([program]) => !isThere(program));
+  if (absent.length === 0) return;
+  const hint = `apt-get install -y ${absent.map(([, name]) => name).join(' ')}`;
+  if (process.env['CI'] !== undefined) throw new Error(`In CI no test may be skipped: ${hint}`);
+  process.stderr.write(`\nSome tests will be SKIPPED. To run them: ${hint}\n\n`);
+}
