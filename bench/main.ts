@@ -175,14 +175,12 @@ const sections: Record<string, (service: BenchService) => Promise<void>> = {
       BENCH_PROGRAM: 'witness-service.ts',
       BENCH_WITNESS: witness,
       TRUNKCALL_DATABASE_URL: postgres.url.replace(/postgres$/, 'bench_dial'),
-      TRUNKCALL_SIMULATION_SPEED: '100000',
     });
     const claim = await bareClaim();
     const dialled: number[] = [];
     const bare: number[] = [];
     for (let index = 0; index < 300; index += 1) {
       bare.push(await claim.once());
-      const phone = `+1212${2_000_000 + index * 7}`;
       const response = await fetch(`http://127.0.0.1:${service.port}/v1/goals/${goalOf(service)}/runs`, {
         method: 'POST',
         headers: {
@@ -190,11 +188,12 @@ const sections: Record<string, (service: BenchService) => Promise<void>> = {
           'content-type': 'application/json',
           'idempotency-key': `d${index}`,
         },
-        body: JSON.stringify({ phone, variables }),
+        // Nobody has this number: the call is over at once and does not disturb the next measurement.
+        body: JSON.stringify({ phone: '+12025550108', variables }),
       });
       const acknowledgedAt = process.hrtime.bigint();
       await response.arrayBuffer();
-      dialled.push(Number((await dialTime(witness, phone)) - acknowledgedAt) / 1e6);
+      dialled.push(Number((await dialTime(witness, index)) - acknowledgedAt) / 1e6);
     }
     await claim.stop();
     await service.stop();
@@ -314,16 +313,14 @@ async function bareClaim(): Promise<{ once(): Promise<number>; stop(): Promise<v
   };
 }
 
-/** When the number was dialled, as the witness wrote it down. */
-async function dialTime(witness: string, phone: string): Promise<bigint> {
+/** When call number `index` left, as the witness wrote it down. */
+async function dialTime(witness: string, index: number): Promise<bigint> {
   for (let tries = 0; tries < 5_000; tries += 1) {
-    const line = readFileSync(witness, 'utf8')
-      .split('\n')
-      .find((one) => one.startsWith(`${phone} `));
-    if (line !== undefined) return BigInt(line.split(' ')[1] ?? '0');
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    const line = readFileSync(witness, 'utf8').split('\n')[index];
+    if (line !== undefined && line !== '') return BigInt(line);
+    await new Promise((resolve) => setTimeout(resolve, 2));
   }
-  throw new Error('the number was not dialled');
+  throw new Error('nothing was dialled');
 }
 
 function quantile(values: readonly number[], share: number): number {

@@ -1,4 +1,4 @@
-/** The service with a carrier that notes, on the machine's monotonic clock, when each number is dialled. */
+/** The service with a carrier that notes, on the machine's monotonic clock, when each call leaves. */
 import { appendFileSync } from 'node:fs';
 import { readConfig } from '../packages/server/src/config.ts';
 import { startService } from '../packages/server/src/main.ts';
@@ -12,7 +12,7 @@ const service = await startService(config, {
   watchCarrier: (carrier) => ({
     ...carrier,
     place(order, watcher, signal) {
-      appendFileSync(witness, `${order.to} ${process.hrtime.bigint()}\n`);
+      appendFileSync(witness, `${process.hrtime.bigint()}\n`);
       return carrier.place(order, watcher, signal);
     },
   }),

@@ -2,9 +2,9 @@ import type { Carrier, CallOrder, Ending, Leg } from '../carriers/carrier.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Ids } from '../platform/ids.ts';
 import { nextOpening } from '../platform/calling-window.ts';
-import { intendToDial, recordAnswer, recordRinging, type RunToDial } from '../storage/attempts.ts';
+import { intendToDial, recordAnswer, recordRinging } from '../storage/attempts.ts';
 import type { Database } from '../storage/database.ts';
-import type { Lease } from '../storage/jobs.ts';
+import type { DialJob, Lease } from '../storage/jobs.ts';
 import { persist } from '../storage/persist.ts';
 import { nextAttemptState, type AttemptState } from './attempt-state.ts';
 import { ownEnd, type EndFacts } from './outcome.ts';
@@ -34,7 +34,7 @@ export type Dialled =
  * an operator's stop. After the commit the call leaves at once or never: a worker that was paused between the
  * two, for longer than its lease, does not dial (I6).
  */
-export async function dial(deps: DialDependencies, run: RunToDial, lease: Lease): Promise<Dialled> {
+export async function dial(deps: DialDependencies, run: DialJob, lease: Lease): Promise<Dialled> {
   if (run.cancel) return { kind: 'ended', facts: ownEnd('operator') };
   if (run.do_not_call) return { kind: 'ended', facts: ownEnd('do_not_call') };
   const now = deps.clock.now();
@@ -56,7 +56,7 @@ export async function dial(deps: DialDependencies, run: RunToDial, lease: Lease)
 
 async function place(
   deps: DialDependencies,
-  run: RunToDial,
+  run: DialJob,
   lease: Lease,
   attemptId: string,
 ): Promise<Dialled> {

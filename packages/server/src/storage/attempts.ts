@@ -2,7 +2,6 @@
  * What a worker writes about a run. Every statement begins by locking the worker's lease: a stale fence finds
  * no row there, and then nothing of the statement happens (I6).
  */
-import type { GoalFile, Scalar } from '@trunkcall/contract';
 import { statement } from './database.ts';
 import { releaseSlots } from './jobs.ts';
 
@@ -20,30 +19,6 @@ const appendEvent = (name: string, source: string, event: { id: string; type: st
             ${event.id}, ${event.type}, ${event.details}
      from ${source} s
    )`;
-
-/** What a worker must know to execute a run. Values: run id. */
-export interface RunToDial {
-  readonly id: string;
-  readonly account_id: string;
-  readonly account_name: string;
-  readonly phone: string;
-  readonly variables: Readonly<Record<string, Scalar>>;
-  readonly status: string;
-  readonly cancel: boolean;
-  readonly do_not_call: boolean;
-  readonly age_ms: number;
-  readonly content: GoalFile;
-}
-
-export const findRunToDial = statement<RunToDial>(
-  'find_run_to_dial',
-  `select r.id, r.account_id, a.name as account_name, r.phone, r.variables, r.status,
-          r.cancel_requested_at is not null as cancel,
-          exists (select 1 from do_not_call d where d.account_id = r.account_id and d.phone = r.phone) as do_not_call,
-          (extract(epoch from now() - r.created_at) * 1000)::float8 as age_ms, s.content
-   from runs r join accounts a on a.id = r.account_id join run_specs s on s.id = r.run_spec_id
-   where r.id = $1`,
-);
 
 /**
  * Commits the intent to dial (I4). A row: this worker, and no other ever, may dial. No row: the lease is lost,

@@ -7,6 +7,7 @@
  * Locks are taken in the order job → account → capacity by whoever releases. A claim takes capacity first, but
  * steps over locked accounts and jobs instead of waiting for them, so the two can not wait for each other.
  */
+import type { GoalFile, Scalar } from '@trunkcall/contract';
 import { statement } from './database.ts';
 
 export type Queue = 'dial' | 'extract';
@@ -36,6 +37,18 @@ export interface ClaimedJob {
   readonly tries: number;
 }
 
+/** A claimed dial job with what a worker must know of its run. */
+export interface DialJob extends ClaimedJob {
+  readonly account_name: string;
+  readonly phone: string;
+  readonly variables: Readonly<Record<string, Scalar>>;
+  readonly cancel: boolean;
+  /** The callee asked this account never to call again. */
+  readonly do_not_call: boolean;
+  readonly age_ms: number;
+  readonly content: GoalFile;
+}
+
 /**
  * The part of a statement that gives back the slots of the one job in `source` (account_id, carrier). The shared
  * counters are locked in the order of their names, as a claim does; an update alone would take them in any order.
@@ -61,7 +74,7 @@ export const releaseSlots = (source: string): string => `slot as (
  *
  * Values: worker, carrier, scopes, limits (by scope), most jobs, lease in milliseconds.
  */
-export const claimDialJobs = statement<ClaimedJob>(
+export const claimDialJobs = statement<DialJob>(
   'claim_dial_jobs',
   `with recursive gates as materialized (
      select l.max_calls - c.active_calls as room
@@ -105,7 +118,14 @@ export const claimDialJobs = statement<ClaimedJob>(
      update capacity c set active_calls = c.active_calls + (select count(*)::int from leased)
      where c.scope = any ($3) and exists (select 1 from leased)
    )
-   select run_id, account_id, fence, tries from leased`,
+   select l.run_id, l.account_id, l.fence, l.tries, a.name as account_name, r.phone, r.variables,
+          r.cancel_requested_at is not null as cancel,
+          exists (select 1 from do_not_call d where d.account_id = l.account_id and d.phone = r.phone) as do_not_call,
+          (extract(epoch from now() - r.created_at) * 1000)::float8 as age_ms, s.content
+   from leased l
+   cross join lateral (select * from runs where id = l.run_id limit 1) r
+   cross join lateral (select name from accounts where id = l.account_id limit 1) a
+   cross join lateral (select content from run_specs where id = r.run_spec_id limit 1) s`,
 );
 
 /** Claims due jobs that take no slot. Values: worker, queue, most jobs, lease in milliseconds. */

@@ -9,9 +9,9 @@ import { assert } from '../platform/assert.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
-import { endExecution, findRunToDial, type RunToDial } from '../storage/attempts.ts';
+import { endExecution } from '../storage/attempts.ts';
 import type { Database, SqlValue } from '../storage/database.ts';
-import { putBackJob, type Lease } from '../storage/jobs.ts';
+import { putBackJob, type DialJob, type Lease } from '../storage/jobs.ts';
 import { persist } from '../storage/persist.ts';
 
 export interface ExecutionDependencies {
@@ -32,11 +32,8 @@ const wrapUpMs = 30_000;
  * Ends with the run ended, put back for later, or left to whoever holds its lease now.
  * Throws: when the database stayed away or the program has a fault; the reaper then decides.
  */
-export async function executeRun(deps: ExecutionDependencies, lease: Lease): Promise<void> {
+export async function executeRun(deps: ExecutionDependencies, run: DialJob, lease: Lease): Promise<void> {
   const startedAt = deps.clock.monotonic();
-  const [run] = await deps.db.query(findRunToDial, [lease.runId]);
-  assert(run !== undefined, 'a dial job has a run');
-
   const agent = deps.agents.find(({ kind }) => kind === run.content.agent.kind);
   const dialled = agent === undefined ? noAgent : await dial(deps, run, lease);
   if (dialled.kind === 'lost') return;
@@ -48,7 +45,7 @@ export async function executeRun(deps: ExecutionDependencies, lease: Lease): Pro
   const ended = await persist(deps.db, deps.clock, lease, endExecution, endValues(deps.ids, facts));
   deps.log.info(
     {
-      run_id: run.id,
+      run_id: run.run_id,
       account_id: run.account_id,
       carrier: deps.carrier.name,
       outcome: facts.outcome,
@@ -69,7 +66,7 @@ const noAgent = { kind: 'ended', facts: ownEnd('agent_failed', 'no such agent he
 
 async function carryThrough(
   deps: ExecutionDependencies,
-  run: RunToDial,
+  run: DialJob,
   lease: Lease,
   agent: Agent | undefined,
   dialled: Extract<Dialled, { kind: 'answered' | 'ended' }>,

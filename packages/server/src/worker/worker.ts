@@ -77,8 +77,9 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     const askedAt = clock.monotonic();
     const limits = [settings.maxDeploymentCalls, settings.maxCarrierCalls];
     const jobs = await db.query(claimDialJobs, [name, carrier.name, scopes, limits, room, settings.leaseMs]);
-    for (const job of jobs) begin('dial', job, askedAt, (lease) => executeRun(deps, lease));
-    return jobs.length > 0;
+    for (const job of jobs) begin('dial', job, askedAt, (lease) => executeRun(deps, job, lease));
+    // Fewer than asked for: no more are due, or their limits are reached, and then the next slot wakes us.
+    return jobs.length === room;
   }
 
   async function claimExtractions(): Promise<boolean> {
@@ -87,7 +88,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     const askedAt = clock.monotonic();
     const jobs = await db.query(claimJobs, [name, 'extract', room, settings.leaseMs]);
     for (const job of jobs) begin('extract', job, askedAt, (lease) => processResult(deps, lease));
-    return jobs.length > 0;
+    return jobs.length === room;
   }
 
   function begin(
@@ -109,7 +110,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     working[queue].add(done);
   }
 
-  /** Repeats `step` until the worker stops: at once while it finds work, else after a wake-up or `pauseMs`. */
+  /** Repeats `step` until the worker stops: at once while it finds all the work it can take, else after `wait`. */
   async function loop(step: () => Promise<boolean>, wait: () => Promise<unknown>): Promise<void> {
     while (!stopping.signal.aborted) {
       let found = false;

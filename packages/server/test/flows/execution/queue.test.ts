@@ -18,7 +18,7 @@ import { reap } from '../../../src/worker/reap.ts';
 import { cancelRun } from '../../../src/worker/cancel-run.ts';
 import { ownEnd } from '../../../src/dial/outcome.ts';
 import { databases, freshDatabase, type TestDatabase } from '../../kit/database.ts';
-import { createAccount } from '../../kit/fixtures.ts';
+import { createAccount, goalFile, publishGoal } from '../../kit/fixtures.ts';
 
 const ids = systemIds(systemClock);
 const log = createLog('silent');
@@ -29,7 +29,8 @@ const insertRuns = statement<{ id: string }>(
   `with wanted as (select * from unnest($1::text[], $2::text[]) as w (id, public_id)),
    run as (
      insert into runs (id, public_id, account_id, goal_id, run_spec_id, run_spec_version, phone, variables, status)
-     select id, public_id, $3, 'goal_x', 'rspec_x', 1, '+12025550100', '{}', 'in_progress' from wanted
+     select id, public_id, $3, $4, (select published_run_spec_id from goals where id = $4), 1, '+12025550100', '{}', 'in_progress'
+     from wanted
      returning id
    )
    insert into jobs (queue, run_id, account_id, due_at)
@@ -58,11 +59,13 @@ const findJob = statement<{ worker: string | null; tries: number }>(
 describe.each(databases)('the queue on %s', (kind) => {
   let test: TestDatabase;
   let db: Database;
+  let goalId: string;
 
   beforeAll(async () => {
     test = await freshDatabase(kind);
     db = test.db;
     await db.query(ensureCapacity, [scopes]);
+    goalId = await publishGoal(db, ids, await createAccount(db, ids), goalFile());
   });
   beforeEach(() =>
     db.execute(
@@ -74,7 +77,7 @@ describe.each(databases)('the queue on %s', (kind) => {
 
   async function enqueue(accountId: string, count: number): Promise<string[]> {
     const wanted = Array.from({ length: count }, () => ids.next('run'));
-    await db.query(insertRuns, [wanted, wanted.map((id) => `g${id}`), accountId]);
+    await db.query(insertRuns, [wanted, wanted.map((id) => `g${id}`), accountId, goalId]);
     return wanted;
   }
   const claim = (most: number, limit = 1_000, worker = 'w'): Promise<ClaimedJob[]> =>
