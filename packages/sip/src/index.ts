@@ -1,0 +1,38 @@
+/**
+ * A SIP user agent for telephony, without dependencies. Signalling only: sessions agree on media with
+ * session descriptions, and whoever uses the package moves the packets.
+ *
+ *   message ─▶ transport ─▶ transaction ─▶ dialog ─▶ session
+ *      └─▶ sdp, auth, dns
+ *
+ * A layer knows only those to its left.
+ */
+
+export type { Credentials } from './auth/digest.ts';
+export { type Clock, systemClock, type Timer } from './clock.ts';
+export { type Resolver, type SrvRecord, systemResolver } from './dns/resolve.ts';
+export { type Address, displayName, parseAddress } from './message/address.ts';
+export type { Reason } from './message/fields.ts';
+export { UnsafeTextError } from './message/grammar.ts';
+export { type HeaderLine, Headers } from './message/headers.ts';
+export { escapeUser, parseUri, type SipUri, type Uri, writeUri } from './message/uri.ts';
+export { type Random, systemRandom } from './random.ts';
+export { SRTP_KEY_BYTES, type SrtpSuite } from './sdp/crypto.ts';
+export type { Codec, Direction, LocalMedia, NegotiatedMedia } from './sdp/negotiate.ts';
+export type { Call, CallHandlers, Info } from './session/call.ts';
+export type { AcceptOptions, IncomingCall, RejectOptions } from './session/incoming.ts';
+export type { Health, Monitor, MonitorOptions } from './session/monitor.ts';
+export type { MediaChange, Renegotiation } from './session/offers.ts';
+export type { Ended, EndReason } from './session/outcome.ts';
+export type { Answered, CallOptions, CallOutcome, OutgoingCall, Progress } from './session/outgoing.ts';
+export type { Registration, RegistrationState, RegisterOptions } from './session/registration.ts';
+export type { SessionTimerPolicy } from './session/session-timer.ts';
+export {
+  createUserAgent,
+  type UserAgent,
+  type UserAgentOptions,
+  type UserAgentStats,
+} from './session/user-agent.ts';
+export type { TimerSettings } from './transaction/machine.ts';
+export type { Hop, Network, NetworkStats, SendOutcome, Source, TransportName } from './transport/network.ts';
+export { type ListenOptions, type NetworkOptions, openNetwork, type TlsSettings } from './transport/open.ts';
