@@ -143,7 +143,7 @@ export const detailCodes = {
   agent_failed: 'The voice agent failed during the call.',
   worker_lost: 'The process that led the call died; the number is not dialled again.',
   do_not_call: 'The callee asked not to be called; the number was not dialled.',
-  window_expired: 'The Goal’s calling window did not open in time.',
+  waited_too_long: 'The Run waited seven days for its calling window or for a free slot.',
   call_limit: 'The call reached its time limit.',
   operator: 'An operator stopped the Run.',
   missing_required: 'A required field of the result got no usable answer.',

@@ -7,6 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { parse } from 'yaml';
+import { operatorTokenForm } from './authoring/operator-tokens.ts';
 
 export type Role = 'api' | 'worker';
 
@@ -155,11 +156,11 @@ export const settings: Settings = {
   },
   operatorToken: {
     variable: 'TRUNKCALL_OPERATOR_TOKEN',
-    takes: 'at least 32 characters',
+    takes: '32 to 200 printable ASCII characters without spaces',
     default: null,
     about: 'One more token that the operator API accepts, beside those in the database.',
     secret: true,
-    read: (text) => (text.length >= 32 ? text : undefined),
+    read: (text) => (operatorTokenForm.test(text) ? text : undefined),
   },
   logLevel: {
     variable: 'TRUNKCALL_LOG_LEVEL',

@@ -3,6 +3,11 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, wr
 import { join } from 'node:path';
 import type { Credentials } from '@trunkcall/contract';
 
+/** The file is there, but not as this program wrote it. */
+export class CredentialsUnreadable extends Error {
+  override readonly name = 'CredentialsUnreadable';
+}
+
 const pathIn = (dataDir: string): string => join(dataDir, 'credentials.json');
 
 /** Replaces the file as a whole; on the disk when this returns. Throws: the file system's error. */
@@ -26,6 +31,8 @@ export function readCredentials(dataDir: string): Credentials | null {
     return JSON.parse(readFileSync(pathIn(dataDir), 'utf8')) as Credentials;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw new Error(`${pathIn(dataDir)} can not be read; mend or remove it`, { cause: error });
+    throw new CredentialsUnreadable(`${pathIn(dataDir)} can not be read; mend or remove it`, {
+      cause: error,
+    });
   }
 }

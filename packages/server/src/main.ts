@@ -13,12 +13,11 @@ import { createAcceptance } from './acceptance/accept.ts';
 import { createScriptedAgent } from './agents/scripted/scripted-agent.ts';
 import { prepareDeployment, WrongEnvironment } from './authoring/first-start.ts';
 import { createKeyring } from './authoring/keys.ts';
-import { hashOperatorToken } from './authoring/operator-tokens.ts';
 import { createReadiness } from './authoring/readiness.ts';
 import type { Carrier } from './carriers/carrier.ts';
 import { createSimulatedNetwork } from './carriers/simulated/network.ts';
 import { ConfigError, readConfig, unknownVariables, type Config } from './config.ts';
-import { readCredentials, writeCredentials } from './credentials.ts';
+import { CredentialsUnreadable, readCredentials, writeCredentials } from './credentials.ts';
 import { buildApp } from './http/app.ts';
 import { operatorRoutes } from './http/operator/routes.ts';
 import { defaultHttpSettings } from './http/settings.ts';
@@ -31,8 +30,7 @@ import { DirectoryInUse } from './storage/embedded-lock.ts';
 import { openEmbedded } from './storage/embedded.ts';
 import { expireAllLeases } from './storage/jobs.ts';
 import { migrate, SchemaMismatch } from './storage/migrate.ts';
-import { insertOperatorToken } from './storage/operator-tokens.ts';
-import { checkDurability, openPostgres } from './storage/postgres.ts';
+import { checkDurability, openPostgres, ServerTooOld } from './storage/postgres.ts';
 import { createRunReader } from './storage/runs.ts';
 import { exportData, importData, TransferRefused } from './storage/transfer.ts';
 import { cancelRun } from './worker/cancel-run.ts';
@@ -94,6 +92,8 @@ async function start(
   if (db.kind === 'embedded') await db.query(expireAllLeases);
 
   const dataDir = resolve(config.dataDir);
+  // Found out now rather than when the port is open.
+  readCredentials(dataDir);
   const baseUrl = config.publicUrl ?? urlOf(config.host, config.port);
   const { deployment, credentials: founded } = await prepareDeployment({
     db,
@@ -104,9 +104,6 @@ async function start(
     baseUrl,
     save: async (credentials) => writeCredentials(dataDir, credentials),
   });
-  if (config.operatorToken !== null) {
-    await db.query(insertOperatorToken, [hashOperatorToken(config.operatorToken)]);
-  }
 
   const agents = [createScriptedAgent({ clock })];
   const carrier = carrierOf(config);
@@ -114,6 +111,9 @@ async function start(
   const readiness = createReadiness({ agents, carrier });
   const keys = createKeyring({ db, clock, ids, environment: config.environment });
 
+  // One slow client must not keep live calls waiting for their end, nor the other way round.
+  const intake: (() => Promise<unknown>)[] = [];
+  undo.push(() => Promise.all(intake.map((close) => close())));
   const worker =
     carrier !== null && config.roles.includes('worker')
       ? await startWorker({
@@ -127,7 +127,7 @@ async function start(
           settings: { ...config, maxDeploymentCalls: config.maxCalls, maxCarrierCalls: config.maxCalls },
         })
       : null;
-  if (worker !== null) undo.push(() => worker.stop());
+  if (worker !== null) intake.push(() => worker.stop());
   if (carrier === null) log.warn('no carrier is configured: no Goal is ready to run');
   if (!config.roles.includes('api')) return { url: null, founded };
 
@@ -153,12 +153,13 @@ async function start(
       ids,
       clock,
       environment: config.environment,
+      configuredToken: config.operatorToken,
       keys,
       readiness,
       cancelRun: (runId) => cancelRun(db, ids, (id) => worker?.stopRun(id), runId),
     }),
   });
-  undo.push(() => app.close());
+  intake.push(() => app.close());
   const url = await listen(app, config);
   rememberUrl(dataDir, config.publicUrl ?? url);
   return { url, founded };
@@ -221,19 +222,24 @@ function onlyOnce(work: () => Promise<void>): () => Promise<void> {
   return () => (begun ??= work());
 }
 
+/** Of the system (port, directory) and of PostgreSQL (wrong password or role: class 28; no such database: 3D000). */
+const expectedCodes =
+  /^(EADDRINUSE|EADDRNOTAVAIL|EACCES|EPERM|ENOTFOUND|EROFS|ENOSPC|ENOTDIR|EEXIST|EISDIR|ENOENT|28.{3}|3D000)$/;
+
 /** Endings that need one line, not a stack. */
 function isExpected(error: unknown): error is Error {
   const named = [
     ConfigError,
+    CredentialsUnreadable,
     DirectoryInUse,
+    ServerTooOld,
     SchemaMismatch,
     WrongEnvironment,
     DatabaseUnavailable,
     TransferRefused,
   ];
   if (named.some((kind) => error instanceof kind)) return true;
-  const codes = ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'ENOTFOUND', 'EROFS', 'ENOSPC', 'ENOTDIR'];
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+  return error instanceof Error && 'code' in error && expectedCodes.test(String(error.code));
 }
 
 /** Prints why the program can not go on, and ends it. */
@@ -288,13 +294,13 @@ export async function serve(): Promise<void> {
   let config: Config;
   let log: Logger;
   let service: Service;
+  const fatal = (error: Error) => {
+    log.fatal({ err: error }, 'can not go on');
+    process.exit(1);
+  };
   try {
     config = readConfig(process.env);
     log = createLog(config.logLevel);
-    const fatal = (error: Error) => {
-      log.fatal({ err: error }, 'can not go on');
-      process.exit(1);
-    };
     for (const name of unknownVariables(process.env))
       log.warn({ variable: name }, 'not a setting of Trunkcall');
     service = await startService(config, { log, onFatal: fatal });
@@ -304,7 +310,8 @@ export async function serve(): Promise<void> {
   announce(service, config);
 
   const end = onlyOnce(async () => {
-    const tooLate = setTimeout(() => process.exit(1), config.drainMs + stopGraceMs);
+    const longestMs = Math.max(config.drainMs, defaultHttpSettings.drainTimeoutMs) + stopGraceMs;
+    const tooLate = setTimeout(() => fatal(new Error('stopping took too long')), longestMs);
     await service.stop();
     clearTimeout(tooLate);
     process.exit(0);

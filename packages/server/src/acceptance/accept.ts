@@ -30,7 +30,7 @@ export interface AcceptanceDependencies {
   readonly onAccepted: () => void;
 }
 
-type Published = Pick<AcceptingGoal, 'state'> & { readonly runSpec: RunSpec | null };
+type Published = Pick<AcceptingGoal, 'state' | 'listed'> & { readonly runSpec: RunSpec | null };
 
 interface RunSpec {
   readonly id: string;
@@ -90,9 +90,9 @@ export function createAcceptance(deps: AcceptanceDependencies): Acceptance {
     const [row] = await db.query(findAcceptingGoal, [request.goalId, request.accountId]);
     if (row === undefined) {
       remembered.delete(memoryKey);
-      throw new Refusal('not_found', 'no such Goal');
+      throw noSuchGoal();
     }
-    const goal: Published = { state: row.state, runSpec: runSpecOf(row) };
+    const goal: Published = { state: row.state, listed: row.listed, runSpec: runSpecOf(row) };
     remember(remembered, memoryKey, goal);
     return goal;
   }
@@ -125,8 +125,9 @@ export function createAcceptance(deps: AcceptanceDependencies): Acceptance {
     return rows.length > 0;
   }
 
-  /** Goes through the checks behind the key look-up, in order: region, phone, Goal state, variables. */
+  /** Goes through the checks behind the key look-up, in order: hidden, region, phone, Goal state, variables. */
   function judge(request: RunRequest, goal: Published): Candidate | Refusal {
+    if (!goal.listed) return noSuchGoal();
     const content = goal.runSpec?.content;
     if (
       content !== undefined &&
@@ -183,6 +184,8 @@ export function createAcceptance(deps: AcceptanceDependencies): Acceptance {
 function fingerprintOf({ phone, variables }: RunRequest): Buffer {
   return variables.ok ? fingerprint(phone, variables.values) : unreadable;
 }
+
+const noSuchGoal = () => new Refusal('not_found', 'no such Goal');
 
 function conflict(): Refusal {
   return new Refusal(

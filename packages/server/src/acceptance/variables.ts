@@ -1,4 +1,5 @@
 import type { InputSchema, Scalar } from '@trunkcall/contract';
+import { plainName } from '../platform/plain-name.ts';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
 /**
@@ -34,7 +35,7 @@ function describe(validate: ValidateFunction): string {
     case 'required':
       return `variables.${String(params['missingProperty'])} is required`;
     case 'additionalProperties':
-      return `variables has a key that the input schema does not declare: ${shortName(params['additionalProperty'])}`;
+      return `variables has a key that the input schema does not declare: ${plainName(String(params['additionalProperty']))}`;
     case 'type':
       return `variables.${name} must be of type ${String(params['type'])}`;
     case 'enum':
@@ -42,10 +43,4 @@ function describe(validate: ValidateFunction): string {
     default:
       return `variables.${name} ${error.message ?? 'is not valid'}`;
   }
-}
-
-/** An undeclared key comes from the client: shown only when it looks like a name, and shortened. */
-function shortName(name: unknown): string {
-  const text = String(name);
-  return /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(text) ? text : '(not a plain name)';
 }

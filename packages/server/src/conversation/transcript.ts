@@ -1,4 +1,4 @@
-import type { TranscriptSink, Turn } from '../agents/agent.ts';
+import type { Note, TranscriptSink, Turn } from '../agents/agent.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Ids } from '../platform/ids.ts';
 import { recordTurn } from '../storage/attempts.ts';
@@ -6,9 +6,10 @@ import type { Database } from '../storage/database.ts';
 import type { Lease } from '../storage/jobs.ts';
 import { persist } from '../storage/persist.ts';
 
-/** A conversation is cut off after so many turns; no honest call has that many in an hour. */
+/** Turns beyond these are not kept; no honest call has that many in an hour. */
 const maxTurns = 1_000;
 const maxTextLength = 8_000;
+const maxQuoteLength = 2_000;
 
 /**
  * Stores turns in order as they come, beside the conversation: speech never waits for the database, and what
@@ -26,21 +27,23 @@ export interface TranscriptOptions {
   readonly ids: Ids;
   readonly lease: Lease;
   readonly attemptId: string;
+  /** The turns are stored behind what this stores. */
+  readonly after: Promise<unknown>;
 }
 
-export function createTranscript({ db, clock, ids, lease, attemptId }: TranscriptOptions): Transcript {
+export function createTranscript({ db, clock, ids, lease, attemptId, after }: TranscriptOptions): Transcript {
   let length = 0;
-  let stored: Promise<unknown> = Promise.resolve();
+  let stored: Promise<unknown> = after;
 
   function store(turn: Turn, index: number): void {
     const values = [
       attemptId,
       index,
       turn.speaker,
-      storable(turn.text),
+      storable(turn.text, maxTextLength),
       Math.max(0, Math.round(turn.offsetMs)),
       turn.interrupted,
-      turn.note === null ? null : storable(JSON.stringify(turn.note)),
+      turn.note === null ? null : JSON.stringify(storableNote(turn.note)),
       ids.next('evt'),
       eventType(turn),
       turn.note?.kind === 'opted_out',
@@ -70,6 +73,16 @@ function eventType(turn: Turn): string {
 }
 
 /** PostgreSQL keeps no NUL in text, and a lone surrogate is no UTF-8. */
-function storable(text: string): string {
-  return text.slice(0, maxTextLength).toWellFormed().replaceAll('\u0000', '\uFFFD');
+function storable(text: string, maxLength: number): string {
+  return text.slice(0, maxLength).toWellFormed().replaceAll('\u0000', '\uFFFD');
+}
+
+function storableNote(note: Note): Note {
+  if (note.kind !== 'answer') return note;
+  const { value, quote } = note;
+  return {
+    ...note,
+    value: typeof value === 'string' ? storable(value, maxQuoteLength) : value,
+    quote: storable(quote, maxQuoteLength),
+  };
 }

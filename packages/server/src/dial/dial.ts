@@ -19,10 +19,19 @@ export interface DialDependencies {
 /** A run that could not be dialled for so long is given up. */
 const longestWaitMs = 7 * 24 * 3_600_000;
 
+/** A job whose intent was refused is looked at again after this long. */
+const refusedIntentPauseMs = 500;
+
 export type Dialled =
-  | { readonly kind: 'answered'; readonly attemptId: string; readonly leg: Leg }
+  | {
+      readonly kind: 'answered';
+      readonly attemptId: string;
+      readonly leg: Leg;
+      /** Settles when the answer is stored; the callee does not wait for that. */
+      readonly stored: Promise<unknown>;
+    }
   | { readonly kind: 'ended'; readonly facts: EndFacts }
-  /** Not now: the calling window is closed. Nothing was dialled. */
+  /** Not now: the calling window is closed, or the process is stopping. Nothing was dialled. */
   | { readonly kind: 'later'; readonly inMs: number }
   /** The lease or its right to dial is gone; somebody else decides. Nothing was dialled. */
   | { readonly kind: 'lost' };
@@ -35,11 +44,13 @@ export type Dialled =
  * two, for longer than its lease, does not dial (I6).
  */
 export async function dial(deps: DialDependencies, run: DialJob, lease: Lease): Promise<Dialled> {
-  if (run.cancel) return { kind: 'ended', facts: ownEnd('operator') };
+  if (run.cancel || lease.signal.reason === 'canceled') return { kind: 'ended', facts: ownEnd('operator') };
+  if (lease.signal.reason === 'shutdown') return { kind: 'later', inMs: 0 };
+  if (!lease.holds()) return { kind: 'lost' };
   if (run.do_not_call) return { kind: 'ended', facts: ownEnd('do_not_call') };
   const now = deps.clock.now();
   const opening = nextOpening(run.content.calling_window, now);
-  if (run.age_ms > longestWaitMs) return { kind: 'ended', facts: ownEnd('window_expired') };
+  if (run.age_ms > longestWaitMs) return { kind: 'ended', facts: ownEnd('waited_too_long') };
   if (opening !== null) return { kind: 'later', inMs: opening - now };
 
   const attemptId = deps.ids.next('att');
@@ -50,7 +61,9 @@ export async function dial(deps: DialDependencies, run: DialJob, lease: Lease): 
     deps.carrier.name,
     deps.ids.next('evt'),
   ]);
-  if (intent === undefined || !lease.holds()) return { kind: 'lost' };
+  // The run was stopped, or its callee opted out, a moment ago; or the lease is lost, and then putting back does nothing.
+  if (intent === undefined) return { kind: 'later', inMs: refusedIntentPauseMs };
+  if (!lease.holds()) return { kind: 'lost' };
   return place(deps, run, lease, attemptId);
 }
 
@@ -70,9 +83,13 @@ async function place(
   };
   let state: AttemptState = 'dialing';
   let recorded: Promise<unknown> = Promise.resolve();
-  const record = (step: typeof recordRinging, providerCallId: string | null) => {
+  /** Stores a step that moves the attempt on; a repeated or late one changes nothing. */
+  const advance = (step: 'ringing' | 'answered', providerCallId: string | null) => {
+    if (nextAttemptState(state, step) === state) return;
+    state = nextAttemptState(state, step);
+    const statement = step === 'ringing' ? recordRinging : recordAnswer;
     recorded = recorded.then(() =>
-      persist(deps.db, deps.clock, lease, step, [attemptId, providerCallId, deps.ids.next('evt')]),
+      persist(deps.db, deps.clock, lease, statement, [attemptId, providerCallId, deps.ids.next('evt')]),
     );
     // A failure is thrown where the records are awaited, not as an unhandled rejection meanwhile.
     recorded.catch(() => undefined);
@@ -82,17 +99,17 @@ async function place(
     order,
     {
       progress(step, providerCallId) {
-        if (step !== 'ringing' || nextAttemptState(state, 'ringing') === state) return;
-        state = nextAttemptState(state, 'ringing');
-        record(recordRinging, providerCallId);
+        if (step === 'ringing') advance('ringing', providerCallId);
       },
     },
     lease.signal,
   );
-  if (placed.kind === 'answered') record(recordAnswer, placed.leg.providerCallId);
+  if (placed.kind === 'answered') {
+    advance('answered', placed.leg.providerCallId);
+    return { kind: 'answered', attemptId, leg: placed.leg, stored: recorded };
+  }
   await recorded;
-  if (placed.kind === 'ended') return { kind: 'ended', facts: factsOf(placed.ending, lease) };
-  return { kind: 'answered', attemptId, leg: placed.leg };
+  return { kind: 'ended', facts: factsOf(placed.ending, lease) };
 }
 
 function factsOf(ending: Ending, lease: Lease): EndFacts {

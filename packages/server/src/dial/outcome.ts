@@ -20,7 +20,7 @@ export const outcomes = [
   'worker_lost',
   // It was not to be.
   'do_not_call',
-  'window_expired',
+  'waited_too_long',
   'operator',
 ] as const;
 export type Outcome = (typeof outcomes)[number];
@@ -62,7 +62,7 @@ export const settlements: Readonly<Record<Outcome, Settlement>> = {
   agent_failed: failed('call_failed', 'agent_failed'),
   worker_lost: failed('call_failed', 'worker_lost'),
   do_not_call: failed('call_failed', 'do_not_call'),
-  window_expired: failed('call_failed', 'window_expired'),
+  waited_too_long: failed('call_failed', 'waited_too_long'),
   operator: { status: 'canceled', errorCode: 'canceled', detailCode: 'operator', event: 'call.canceled' },
 };
 

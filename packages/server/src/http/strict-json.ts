@@ -7,6 +7,7 @@
  * become one. Such problems do not stop the parser, because their place decides what they mean: inside
  * `variables` they are reported in their turn, elsewhere at once.
  */
+import { plainName } from '../platform/plain-name.ts';
 import { isExactNumber } from './exact-number.ts';
 
 /** Deepest nesting of objects and arrays, the outermost being 1. Bounds the recursion. */
@@ -118,7 +119,7 @@ class Parser {
       // the like become plain own properties, and what follows looks at own properties only.
       const isProto = name === '__proto__';
       if (isProto) this.#problem('has a field named __proto__');
-      else if (Object.hasOwn(object, name)) this.#problem('has the same field twice');
+      else if (Object.hasOwn(object, name)) this.#problem(`has the field ${plainName(name)} twice`);
       this.#expect(colon);
       this.#path.push(name);
       const value = this.#value(depth + 1);

@@ -33,7 +33,8 @@ export interface Leases {
   renew(): Promise<void>;
   /** Forgets a lease whose work is done. */
   drop(lease: Lease): void;
-  stop(runId: string, reason: LeaseStop): void;
+  /** Stops the run's call, if this process leads it. */
+  cancel(runId: string): void;
   stopAll(reason: LeaseStop): void;
   readonly size: number;
 }
@@ -84,7 +85,8 @@ export function createLeases({ db, clock, log, leaseMs }: LeasesOptions): Leases
           continue;
         }
         entry.validUntil = askedAt + leaseMs;
-        if (row.cancel) stop.abort('canceled' satisfies LeaseStop);
+        // Only a call can be stopped: the result of one that has ended is still drawn.
+        if (row.cancel && lease.queue === 'dial') stop.abort('canceled' satisfies LeaseStop);
       }
     },
 
@@ -93,8 +95,8 @@ export function createLeases({ db, clock, log, leaseMs }: LeasesOptions): Leases
       if (held.get(name)?.lease === lease) held.delete(name);
     },
 
-    stop(runId, reason) {
-      for (const { lease, stop } of held.values()) if (lease.runId === runId) stop.abort(reason);
+    cancel(runId) {
+      held.get(nameOf('dial', runId))?.stop.abort('canceled' satisfies LeaseStop);
     },
 
     stopAll(reason) {

@@ -106,17 +106,18 @@ export function acceptValues(batch: readonly Candidate[]): SqlValue[] {
 /** A Goal as acceptance needs it. */
 export interface AcceptingGoal {
   readonly state: 'draft' | 'active' | 'paused' | 'retired';
+  readonly listed: boolean;
   readonly run_spec_id: string | null;
   readonly run_spec_version: number | null;
   readonly content: GoalFile | null;
 }
 
-/** A listed Goal of the account with its published RunSpec. Values: goal id, account id. */
+/** A Goal of the account with its published RunSpec. Values: goal id, account id. */
 export const findAcceptingGoal = statement<AcceptingGoal>(
   'find_accepting_goal',
-  `select g.state, s.id as run_spec_id, s.version as run_spec_version, s.content
+  `select g.state, g.listed, s.id as run_spec_id, s.version as run_spec_version, s.content
    from goals g left join run_specs s on s.id = g.published_run_spec_id
-   where g.id = $1 and g.account_id = $2 and g.listed`,
+   where g.id = $1 and g.account_id = $2`,
 );
 
 /** The Run that a key was used for. Values: goal id, key, fingerprint. */

@@ -22,7 +22,7 @@ const appendEvent = (name: string, source: string, event: { id: string; type: st
 
 /**
  * Commits the intent to dial (I4). A row: this worker, and no other ever, may dial. No row: the lease is lost,
- * the run has ended or is to be stopped, or there was an intent before.
+ * the run has ended or is to be stopped, its callee opted out, or there was an intent before.
  * Values: run id, fence, attempt id, carrier, event id.
  */
 export const intendToDial = statement<{ readonly id: string }>(
@@ -30,6 +30,7 @@ export const intendToDial = statement<{ readonly id: string }>(
   `with ${dialLease}, wanted as (
      select h.run_id from held h join runs r on r.id = h.run_id
      where r.status in ('queued', 'in_progress') and r.cancel_requested_at is null
+       and not exists (select 1 from do_not_call d where d.account_id = r.account_id and d.phone = r.phone)
    ), attempt as (
      insert into attempts (id, run_id, number, carrier, state)
      select $3, w.run_id, 1, $4, 'dialing' from wanted w

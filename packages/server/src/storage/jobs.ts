@@ -123,9 +123,9 @@ export const claimDialJobs = statement<DialJob>(
           exists (select 1 from do_not_call d where d.account_id = l.account_id and d.phone = r.phone) as do_not_call,
           (extract(epoch from now() - r.created_at) * 1000)::float8 as age_ms, s.content
    from leased l
-   cross join lateral (select * from runs where id = l.run_id limit 1) r
-   cross join lateral (select name from accounts where id = l.account_id limit 1) a
-   cross join lateral (select content from run_specs where id = r.run_spec_id limit 1) s`,
+   left join lateral (select * from runs where id = l.run_id limit 1) r on true
+   left join lateral (select name from accounts where id = l.account_id limit 1) a on true
+   left join lateral (select content from run_specs where id = r.run_spec_id limit 1) s on true`,
 );
 
 /** Claims due jobs that take no slot. Values: worker, queue, most jobs, lease in milliseconds. */
@@ -191,7 +191,7 @@ export const seizeExpiredJob = statement<{
 );
 
 /**
- * Puts a leased job back for later, and gives its slots back. Values: run id, fence, queue, delay in
+ * Puts a leased job back for later (at once when its run is to be stopped), and gives its slots back. Values: run id, fence, queue, delay in
  * milliseconds from now, whether the try counts.
  */
 export const putBackJob = statement<{ readonly run_id: string }>(
@@ -201,7 +201,8 @@ export const putBackJob = statement<{ readonly run_id: string }>(
      where queue = $3 and run_id = $1 and fence = $2 and worker is not null for no key update
    ), freed as (
      update jobs j set worker = null, carrier = null, leased_until = null,
-                       due_at = now() + $4 * interval '1 millisecond',
+                       due_at = case when exists (select 1 from runs r where r.id = h.run_id and r.cancel_requested_at is not null)
+                                     then now() else now() + $4 * interval '1 millisecond' end,
                        tries = case when $5 then j.tries else greatest(j.tries - 1, 0) end
      from held h where j.queue = $3 and j.run_id = h.run_id
      returning j.run_id

@@ -65,6 +65,11 @@ export interface DurabilityWarning {
 
 const oldestServerVersion = 150_000;
 
+/** The server is older than what this program needs. */
+export class ServerTooOld extends Error {
+  override readonly name = 'ServerTooOld';
+}
+
 /** A row of `pg_settings`. */
 export interface ServerSetting {
   readonly name: string;
@@ -96,7 +101,9 @@ export async function checkDurability(db: Database): Promise<DurabilityWarning[]
 export function judgeDurability(settings: readonly ServerSetting[]): DurabilityWarning[] {
   const version = Number(settings.find(({ name }) => name === 'server_version_num')?.setting);
   if (!(version >= oldestServerVersion)) {
-    throw new Error(`PostgreSQL 15 or newer is required; this server is ${Math.floor(version / 10_000)}.`);
+    throw new ServerTooOld(
+      `PostgreSQL 15 or newer is required; this server is ${Math.floor(version / 10_000)}.`,
+    );
   }
   return settings.flatMap(({ name, setting }) => {
     const meaning = unsafeMeanings[name]?.[setting];

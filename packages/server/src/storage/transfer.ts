@@ -1,8 +1,9 @@
 /**
  * Moves all data from one database to another, such as from the embedded one to PostgreSQL.
  *
- * The form is JSON lines: a header with the schema's version, then one line per row, table by table. It is read
- * in one snapshot and written in one transaction; a transfer that fails leaves the new database empty.
+ * The form is JSON lines: a header with the schema's version, one line per row, table by table, and a last line
+ * with their number: half an export would lose keys, and with them the promise that nobody is called twice. It is
+ * read in one snapshot and written in one transaction; a transfer that fails leaves the new database empty.
  */
 import { statement, type Database, type Queryable } from './database.ts';
 
@@ -59,6 +60,8 @@ export function exportData(db: Database, write: (line: string) => Promise<void>)
   return db.transaction(async (tx) => {
     await tx.query(snapshot);
     const [schema] = await tx.query(readVersion);
+    const [state] = await tx.query(isFounded);
+    if (state?.founded !== true) throw new TransferRefused('there is no deployment here to export');
     await write(JSON.stringify({ trunkcall_export: format, schema_version: schema?.version }));
     let rows = 0;
     for (const table of tables) {
@@ -71,6 +74,7 @@ export function exportData(db: Database, write: (line: string) => Promise<void>)
       }
       await tx.query(closeCursor);
     }
+    await write(JSON.stringify({ trunkcall_export_end: rows }));
     return rows;
   });
 }
@@ -99,7 +103,11 @@ export function importData(db: Database, lines: AsyncIterable<string>): Promise<
       rows += batch?.rows.length ?? 0;
       batch = null;
     };
+    let end: number | null = null;
     for (let line = await iterator.next(); line.done !== true; line = await iterator.next()) {
+      if (end !== null) throw new TransferRefused('the export goes on behind its last line');
+      end = readEnd(line.value);
+      if (end !== null) continue;
       const { table, row } = readRow(line.value);
       if (batch === null || batch.table !== table || batch.rows.length >= rowsPerTrip) {
         await flush();
@@ -108,8 +116,20 @@ export function importData(db: Database, lines: AsyncIterable<string>): Promise<
       batch.rows.push(row);
     }
     await flush();
+    if (end !== rows)
+      throw new TransferRefused(
+        `the export is not whole: ${rows} rows, and its last line says ${end ?? 'nothing'}`,
+      );
     return rows;
   });
+}
+
+/** The number of rows when this is the last line of an export; else null. */
+function readEnd(line: string): number | null {
+  const rows = line.startsWith('{"trunkcall_export_end":')
+    ? parseObject(line)?.['trunkcall_export_end']
+    : null;
+  return typeof rows === 'number' ? rows : null;
 }
 
 async function checkHeader(tx: Queryable, first: IteratorResult<string>): Promise<void> {

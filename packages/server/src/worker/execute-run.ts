@@ -34,6 +34,7 @@ const wrapUpMs = 30_000;
  */
 export async function executeRun(deps: ExecutionDependencies, run: DialJob, lease: Lease): Promise<void> {
   const startedAt = deps.clock.monotonic();
+  assert(run.content !== null, 'a dial job has a run and a RunSpec');
   const agent = deps.agents.find(({ kind }) => kind === run.content.agent.kind);
   const dialled = agent === undefined ? noAgent : await dial(deps, run, lease);
   if (dialled.kind === 'lost') return;
@@ -75,7 +76,12 @@ async function carryThrough(
   assert(agent !== undefined, 'nothing was dialled without an agent');
   const { content } = run;
   const callLimitMs = content.limits.call_seconds * 1_000;
-  const transcript = createTranscript({ ...deps, lease, attemptId: dialled.attemptId });
+  const transcript = createTranscript({
+    ...deps,
+    lease,
+    attemptId: dialled.attemptId,
+    after: dialled.stored,
+  });
   const conversed = await converse({
     agent,
     brief: {

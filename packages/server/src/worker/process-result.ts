@@ -31,8 +31,12 @@ export async function processResult(deps: ResultDependencies, lease: Lease): Pro
   assert(run !== undefined, 'an extraction job has a run');
   const rows = await deps.db.query(findTurns, [lease.runId]);
   const turns = rows.map((row) => ({ ...row, offsetMs: row.offset_ms }));
-  const signal = AbortSignal.any([lease.signal, AbortSignal.timeout(extractionLimitMs)]);
-  const drawn = await drawResult({ resultSchema: run.result_schema, turns }, deps.extractor, signal);
+  const over = new AbortController();
+  const drawn = await Promise.race([
+    drawResult({ resultSchema: run.result_schema, turns }, deps.extractor, over.signal),
+    tooLate(deps.clock, AbortSignal.any([lease.signal, over.signal])),
+  ]);
+  over.abort();
   if (lease.signal.aborted) return;
 
   if (drawn.kind === 'retry') {
@@ -46,6 +50,12 @@ export async function processResult(deps: ResultDependencies, lease: Lease): Pro
   const published = await persist(deps.db, deps.clock, lease, publishResult, publishValues(deps.ids, drawn));
   const error = drawn.kind === 'result' ? null : drawn.kind === 'error' ? drawn.code : 'result_failed';
   deps.log.info({ run_id: lease.runId, error_code: error, tries: lease.tries, stored: published }, 'result');
+}
+
+/** Resolves when the extraction has taken too long, or the signal aborts. */
+async function tooLate(clock: Clock, signal: AbortSignal): Promise<Drawn> {
+  await clock.sleep(extractionLimitMs, signal);
+  return { kind: 'retry', note: 'it took too long' };
 }
 
 type Drawn = Awaited<ReturnType<typeof drawResult>>;

@@ -1,7 +1,7 @@
 import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
 import { endExecution, findAttempt } from '../storage/attempts.ts';
-import type { Database, Queryable } from '../storage/database.ts';
+import { DatabaseUnavailable, type Database, type Queryable } from '../storage/database.ts';
 import { findExpiredJobs, putBackJob, seizeExpiredJob, type Queue } from '../storage/jobs.ts';
 import { publishResult } from '../storage/results.ts';
 import { withoutCall } from './execute-run.ts';
@@ -24,11 +24,19 @@ const maxTries = 5;
  */
 export async function reap(db: Database, ids: Ids, log: Logger): Promise<number> {
   const expired = await db.query(findExpiredJobs, [maxJobsPerRound]);
+  let decided = 0;
   for (const { queue, run_id: runId } of expired) {
-    const decision = await db.transaction((tx) => decide(tx, ids, queue, runId));
-    if (decision !== null) log.warn({ run_id: runId, queue, decision }, 'worker lost');
+    try {
+      const decision = await db.transaction((tx) => decide(tx, ids, queue, runId));
+      decided += 1;
+      if (decision !== null) log.warn({ run_id: runId, queue, decision }, 'worker lost');
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) throw error;
+      // One job that can not be decided must not keep the others waiting.
+      log.error({ run_id: runId, queue, err: error }, 'a lost job could not be decided');
+    }
   }
-  return expired.length;
+  return decided;
 }
 
 async function decide(tx: Queryable, ids: Ids, queue: Queue, runId: string): Promise<string | null> {

@@ -160,7 +160,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
 
   return {
     wake: () => dialWake.wake(),
-    stopRun: (runId) => leases.stop(runId, 'canceled'),
+    stopRun: (runId) => leases.cancel(runId),
     stop: () => (stopped ??= stop()),
   };
 }

@@ -58,10 +58,15 @@ it('moves everything from the embedded database to PostgreSQL, to the byte', asy
 
   const lines = await exported(db);
   await expect(importData(postgres.db, each(['{"trunkcall_export":9}']))).rejects.toThrow('not an export');
-  await expect(importData(postgres.db, each([...lines, '{"table":"pg_class","row":{}}']))).rejects.toThrow(
-    'not a row',
-  );
-  expect(await importData(postgres.db, each(lines))).toBe(lines.length - 1);
+  for (const [broken, why] of [
+    [[...lines.slice(0, -1), '{"table":"pg_class","row":{}}'], 'not a row'],
+    [lines.slice(0, -1), 'not whole'],
+    [lines.filter((line) => !line.startsWith('{"table":"idempotency_keys"')), 'not whole'],
+    [[...lines, lines[1] ?? ''], 'goes on behind'],
+  ] as const) {
+    await expect(importData(postgres.db, each(broken))).rejects.toThrow(why);
+  }
+  expect(await importData(postgres.db, each(lines))).toBe(lines.length - 2);
   expect(await postgres.db.query(digest)).toEqual(await db.query(digest));
 
   // The new one goes on where the old one stopped: the key still names the same Run.
@@ -85,10 +90,19 @@ it('works from shell to shell, and refuses what is no export', { timeout: 60_000
       env: { PATH: process.env['PATH'], TRUNKCALL_DATA_DIR: join(directory, dataDir) },
     });
   try {
-    const { status, stdout } = command('export', 'old');
-    expect(status).toBe(0);
-    expect(command('import', 'new', stdout)).toMatchObject({ status: 0, stderr: 'imported 0 rows\n' });
-    expect(command('import', 'new', 'hello\n')).toMatchObject({
+    const lines = await exported(embedded.db);
+    expect(command('import', 'new', `${lines.join('\n')}\n`)).toMatchObject({
+      status: 0,
+      stderr: `imported ${lines.length - 2} rows\n`,
+    });
+    const again = command('export', 'new');
+    expect(again.status).toBe(0);
+    expect(again.stdout.trim().split('\n').sort()).toEqual(lines.toSorted());
+    expect(command('export', 'none')).toMatchObject({
+      status: 1,
+      stderr: 'trunkcall: there is no deployment here to export\n',
+    });
+    expect(command('import', 'other', 'hello\n')).toMatchObject({
       status: 1,
       stderr: 'trunkcall: this is not an export of Trunkcall\n',
     });

@@ -11,7 +11,11 @@ import { TokenBuckets } from '../token-buckets.ts';
 const wrongTokenRate = { perSecond: 0.5, burst: 20 };
 
 /** The check that stands before every operator route. Throws: Refusal `unauthorized`, `rate_limit_exceeded`. */
-export function requireOperator(db: Queryable, clock: Clock): (request: FastifyRequest) => Promise<void> {
+export function requireOperator(
+  db: Queryable,
+  configuredToken: string | null,
+  clock: Clock,
+): (request: FastifyRequest) => Promise<void> {
   const wrongTokens = new TokenBuckets(clock, wrongTokenRate);
   return async (request) => {
     const address = networkOf(request.ip);
@@ -24,7 +28,7 @@ export function requireOperator(db: Queryable, clock: Clock): (request: FastifyR
     }
     const [sent = '', second] = headerValues(request.raw.rawHeaders, 'authorization');
     const token = /^Bearer +(\S+)$/i.exec(sent)?.[1] ?? '';
-    if (second !== undefined || !(await isOperatorToken(db, token))) {
+    if (second !== undefined || !(await isOperatorToken(db, configuredToken, token))) {
       throw new Refusal('unauthorized', 'an operator token is needed: Authorization: Bearer tc_op_…', {
         headers: { 'www-authenticate': 'Bearer realm="trunkcall operator"' },
       });

@@ -21,6 +21,8 @@ export interface OperatorDeps {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly environment: Environment;
+  /** One more token that is accepted, beside those in the database. */
+  readonly configuredToken: string | null;
   readonly keys: Keyring;
   readonly readiness: Readiness;
   /**
@@ -32,7 +34,7 @@ export interface OperatorDeps {
 
 export function operatorRoutes(deps: OperatorDeps): FastifyPluginAsync {
   return async (app) => {
-    app.addHook('onRequest', requireOperator(deps.db, deps.clock));
+    app.addHook('onRequest', requireOperator(deps.db, deps.configuredToken, deps.clock));
     accountRoutes(app, deps);
     keyRoutes(app, deps);
     goalRoutes(app, deps);

@@ -159,7 +159,7 @@ describe.each(databases)('acceptance on %s', (kind) => {
     expect((await accept(request(goalId, 'k'))).replayed).toBe(false);
   });
 
-  it('replays after a republish, a pause, an unpublish and a wish not to be called', async () => {
+  it('replays after a republish, a pause, an unpublish, a hiding and a wish not to be called', async () => {
     const goalId = await publishGoal(db, ids, accountId, goalFile());
     const { accept } = acceptance();
     const phone = '+12025550122';
@@ -168,6 +168,7 @@ describe.each(databases)('acceptance on %s', (kind) => {
     await db.query(neverCall, [accountId, phone]);
     await db.query(setState, [goalId, 'paused']);
     await db.query(unpublish, [goalId]);
+    await db.query(hide, [goalId]);
     for (const { accept: other } of [{ accept }, acceptance()]) {
       const again = await other(request(goalId, 'k', { phone }));
       expect(again).toMatchObject({ replayed: true, run: { id: run.id, run_spec_version: 1 } });

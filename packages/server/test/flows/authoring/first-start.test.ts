@@ -68,13 +68,13 @@ describe.each(databases)('a first start on %s', (kind) => {
     const keyring = createKeyring({ db: database.db, clock, ids, environment: 'test' });
     expect(await keyring.verify(api_key)).toMatchObject({ scopes, regions: null, expiresAt: null });
     expect(operator_token).toMatch(/^tc_op_[\w-]{43}$/);
-    expect(await isOperatorToken(database.db, operator_token)).toBe(true);
+    expect(await isOperatorToken(database.db, null, operator_token)).toBe(true);
   });
 
   test('in production it makes an operator token and nothing else', async () => {
     const { credentials } = await start('production');
     expect(Object.keys(credentials ?? {})).toEqual(['base_url', 'operator_token']);
-    expect(await isOperatorToken(database.db, credentials?.operator_token ?? '')).toBe(true);
+    expect(await isOperatorToken(database.db, null, credentials?.operator_token ?? '')).toBe(true);
     expect(await database.db.query(listAccounts)).toEqual([]);
   });
 

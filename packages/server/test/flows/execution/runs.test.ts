@@ -161,7 +161,7 @@ describe.each(databases)('a run on %s', (kind) => {
     await db.query(dueNow, [run.id]);
     harness.worker.wake();
     const ended = await harness.until(run);
-    expect(ended.error_detail_code).toBe('window_expired');
+    expect(ended.error_detail_code).toBe('waited_too_long');
     expect(harness.dialled).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newOperatorToken } from '../../../src/authoring/operator-tokens.ts';
+import { isOperatorToken, newOperatorToken } from '../../../src/authoring/operator-tokens.ts';
 import { databases } from '../../kit/database.ts';
-import { startOperatorService, type OperatorService } from './service.ts';
+import { configuredToken, startOperatorService, type OperatorService } from './service.ts';
 
 describe.each(databases)('access to the operator API on %s', (kind) => {
   let service: OperatorService;
@@ -32,6 +32,12 @@ describe.each(databases)('access to the operator API on %s', (kind) => {
       headers: { authorization: `Bearer ${service.token}` },
     });
     expect(goals.status).toBe(401);
+  });
+
+  test('the token of the settings is accepted, and stands in no table', async () => {
+    const headers = { authorization: `Bearer ${configuredToken}` };
+    expect((await ask(headers)).status).toBe(200);
+    expect(await isOperatorToken(service.database.db, null, configuredToken)).toBe(false);
   });
 
   test('the token appears in no log line', async () => {

@@ -18,6 +18,9 @@ import { freshDatabase, type TestDatabase } from '../../kit/database.ts';
 
 export const ids = systemIds(systemClock);
 
+/** Accepted beside those in the database. */
+export const configuredToken = 'a-token-of-the-settings-of-this-process';
+
 export interface OperatorService {
   readonly database: TestDatabase;
   readonly origin: string;
@@ -66,6 +69,7 @@ export async function startOperatorService(kind: 'postgres' | 'embedded'): Promi
       environment: 'test',
       keys,
       readiness,
+      configuredToken,
       cancelRun: (runId) => cancelRun(db, ids, () => undefined, runId),
     }),
   });

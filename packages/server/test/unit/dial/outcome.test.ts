@@ -18,7 +18,7 @@ const table: Record<Outcome, readonly [string, string | null, string | null]> = 
   agent_failed: ['failed', 'call_failed', 'agent_failed'],
   worker_lost: ['failed', 'call_failed', 'worker_lost'],
   do_not_call: ['failed', 'call_failed', 'do_not_call'],
-  window_expired: ['failed', 'call_failed', 'window_expired'],
+  waited_too_long: ['failed', 'call_failed', 'waited_too_long'],
   operator: ['canceled', 'canceled', 'operator'],
 };
 
