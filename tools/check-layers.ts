@@ -17,7 +17,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   sip: [],
   sdk: ['contract'],
-  cli: ['sdk', 'contract', 'main'],
+  // The CLI starts the program, and checks Goal files with the code that publishes them.
+  cli: ['sdk', 'contract', 'main', 'authoring'],
   platform: ['contract'],
   carriers: ['contract', 'platform', 'sip'],
   agents: ['contract', 'platform', 'carriers'],

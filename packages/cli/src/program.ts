@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import packageJson from '../package.json' with { type: 'json' };
 import { accountCommands } from './commands/accounts.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { goalCommands } from './commands/goals.ts';
@@ -22,6 +23,7 @@ export interface Context {
   readonly exitWith: (code: Exit) => void;
 }
 
+const { version } = packageJson;
 const jsonFlag = '--json';
 /** Commander's own endings that are no mistake. */
 const wantedEndings = ['commander.helpDisplayed', 'commander.version'];
@@ -63,6 +65,7 @@ export async function run(argv: readonly string[], process: Process): Promise<Ex
 function buildProgram(context: Context, process: Process, json: boolean): Command {
   const program = new Command('trunkcall')
     .description('Runs a Trunkcall service and looks after its accounts, keys, Goals and Runs.')
+    .version(version)
     .exitOverride()
     .configureOutput({ writeOut: process.out, writeErr: json ? () => {} : process.err })
     .showHelpAfterError('(add --help for help)');

@@ -146,6 +146,7 @@ async function start(
       ...defaultHttpSettings,
       baseUrl: config.publicUrl,
       trustedProxies: config.trustedProxies,
+      drainTimeoutMs: requestDrainMs(config),
       keyRate: { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst },
     },
     operator: operatorRoutes({
@@ -164,6 +165,9 @@ async function start(
   rememberUrl(dataDir, config.publicUrl ?? url);
   return { url, founded };
 }
+
+/** A request that is under way gets as long as a call, but no longer than any request may take. */
+const requestDrainMs = ({ drainMs }: Config): number => Math.min(drainMs, defaultHttpSettings.drainTimeoutMs);
 
 /** In `test` the simulated network alone; it is never used in `production`, where a call must be a call. */
 function carrierOf({ environment, simulationSeed: seed, simulationSpeed: speed }: Config): Carrier | null {
@@ -310,8 +314,10 @@ export async function serve(): Promise<void> {
   announce(service, config);
 
   const end = onlyOnce(async () => {
-    const longestMs = Math.max(config.drainMs, defaultHttpSettings.drainTimeoutMs) + stopGraceMs;
-    const tooLate = setTimeout(() => fatal(new Error('stopping took too long')), longestMs);
+    const tooLate = setTimeout(
+      () => fatal(new Error('stopping took too long')),
+      config.drainMs + stopGraceMs,
+    );
     await service.stop();
     clearTimeout(tooLate);
     process.exit(0);

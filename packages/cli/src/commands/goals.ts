@@ -8,6 +8,7 @@ import type {
   OperatorList,
 } from '@trunkcall/contract';
 import { TrunkcallError, type GoalFileText, type OperatorClient } from '@trunkcall/sdk';
+import { parseGoalFile } from '@trunkcall/server/goal-file';
 import type { Command } from 'commander';
 import { Failure, goalFileFailure } from '../failure.ts';
 import type { Context } from '../program.ts';
@@ -70,13 +71,11 @@ export function goalCommands(group: Command, { connect, report }: Context): void
     .description('check a Goal file without keeping it')
     .argument('<file>', 'YAML or JSON')
     .action(async (file: string) => {
-      const text = await readGoalFile(file);
-      const client = await connect();
-      const { problems, not_ready } = await client.validateGoal(text);
-      if (problems.length > 0) throw goalFileFailure(file, problems);
-      report.print({ valid: true, not_ready }, () =>
-        [`${file} is valid`, ...not_ready.map((reason) => `not ready here: ${reason}`)].join('\n'),
-      );
+      // Needs no service: files are checked where they are written, with the very code that publishing uses.
+      const { text } = await readGoalFile(file);
+      const parsed = parseGoalFile(text);
+      if (!parsed.ok) throw goalFileFailure(file, parsed.problems);
+      report.print({ valid: true }, () => `${file} is valid`);
     });
 }
 

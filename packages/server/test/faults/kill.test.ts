@@ -1,19 +1,16 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Credentials, DoctorReport, GoalRun } from '@trunkcall/contract';
+import type { DoctorReport, GoalRun } from '@trunkcall/contract';
 import { afterEach, describe, expect, it } from 'vitest';
 import { databases } from '../kit/database.ts';
-import { startPostgresServer, type PostgresServer } from '../kit/postgres-server.ts';
+import { startPostgresServer } from '../kit/postgres-server.ts';
+import { startProcess, type Running } from './process.ts';
 
 /** `KILLS=50 npx vitest run packages/server/test/faults` is the long form. */
 const kills = Number(process.env['KILLS'] ?? 12);
-const program = fileURLToPath(new URL('service-process.ts', import.meta.url));
 const clients = 12;
 /** Enough to have calls in every stage when the process dies, few enough to be done soon afterwards. */
 const requestsPerClient = 4;
@@ -54,11 +51,17 @@ describe.each(databases)('a service that is killed again and again on %s', (kind
       const postgres = kind === 'postgres' ? await startPostgresServer({ fsync: true }) : null;
       if (postgres !== null) cleanUp.push(() => postgres.stop());
       const witness = join(dataDir, 'dialled');
+      const settings = {
+        DIAL_WITNESS: witness,
+        TRUNKCALL_SIMULATION_SPEED: '400',
+        TRUNKCALL_LEASE_MS: '2000',
+        ...(postgres !== null && { TRUNKCALL_DATABASE_URL: postgres.url }),
+      };
       const random = seeded(7);
       const requests: Request[] = [];
 
       for (let kill = 0; kill < kills; kill += 1) {
-        const service = await startProcess(dataDir, postgres, witness);
+        const service = await startProcess(dataDir, settings);
         const stop = new AbortController();
         const load = Array.from({ length: clients }, () => post(service, requests, stop.signal));
         await sleep(100 + random() * 1_200);
@@ -67,7 +70,7 @@ describe.each(databases)('a service that is killed again and again on %s', (kind
         await Promise.all([...load, once(service.process, 'exit')]);
       }
 
-      const service = await startProcess(dataDir, postgres, witness);
+      const service = await startProcess(dataDir, settings);
       cleanUp.push(() => service.process.kill('SIGKILL'));
       const acknowledged = requests.filter(({ id }) => id !== undefined);
       expect(acknowledged.length).toBeGreaterThan(kills * 3);
@@ -88,47 +91,6 @@ describe.each(databases)('a service that is killed again and again on %s', (kind
     },
   );
 });
-
-interface Running {
-  readonly process: ChildProcess;
-  readonly credentials: Required<Credentials>;
-  readonly url: string;
-}
-
-/** Starts the service and waits until it listens: it must need no hand after any kill. */
-async function startProcess(
-  dataDir: string,
-  postgres: PostgresServer | null,
-  witness: string,
-): Promise<Running> {
-  const child = spawn(process.execPath, [program], {
-    env: {
-      PATH: process.env['PATH'],
-      DIAL_WITNESS: witness,
-      TRUNKCALL_DATA_DIR: dataDir,
-      TRUNKCALL_PORT: '0',
-      TRUNKCALL_LOG_LEVEL: 'fatal',
-      TRUNKCALL_SIMULATION_SPEED: '400',
-      TRUNKCALL_LEASE_MS: '2000',
-      TRUNKCALL_RATE_LIMIT_PER_SECOND: '100000',
-      TRUNKCALL_RATE_LIMIT_BURST: '100000',
-      ...(postgres !== null && { TRUNKCALL_DATABASE_URL: postgres.url }),
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const lines = createInterface({ input: child.stdout });
-  const [url] = (await Promise.race([
-    once(lines, 'line'),
-    once(child, 'exit').then(() => Promise.reject(new Error('the service did not start'))),
-  ])) as [string];
-  const path = join(dataDir, 'credentials.json');
-  expect(existsSync(path)).toBe(true);
-  return {
-    process: child,
-    url,
-    credentials: JSON.parse(readFileSync(path, 'utf8')) as Required<Credentials>,
-  };
-}
 
 /** Posts a few new requests one after the other; a lost answer leaves the request unacknowledged. */
 async function post(service: Running, requests: Request[], stop: AbortSignal): Promise<void> {

@@ -24,7 +24,7 @@ const fatal = (error: unknown): never => {
   log.fatal({ err: error }, 'ended');
   process.exit(1);
 };
-startService(config, { log, onFatal: fatal, watchCarrier }).then(
-  ({ url }) => process.stdout.write(`${url}\n`),
-  fatal,
-);
+startService(config, { log, onFatal: fatal, watchCarrier }).then((service) => {
+  process.stdout.write(`${service.url}\n`);
+  process.once('SIGTERM', () => void service.stop().then(() => process.exit(0)));
+}, fatal);

@@ -26,6 +26,14 @@ const neverCall = statement<never>(
   'test_never_call',
   'insert into do_not_call (account_id, phone) values ($1, $2)',
 );
+const wantStopped = statement<never>(
+  'test_want_stopped',
+  'update runs set cancel_requested_at = now() where id = $1',
+);
+const leaseOf = statement<{ leased_until: Date }>(
+  'test_lease_of',
+  `select leased_until from jobs where run_id = $1 and queue = 'extract' and worker is not null`,
+);
 const dueNow = statement<never>('test_due_now', `update jobs set due_at = now() where run_id = $1`);
 const ageRun = statement<never>(
   'test_age_run',
@@ -181,7 +189,7 @@ describe.each(databases)('a run on %s', (kind) => {
   });
 
   it('is stopped from another process with the next heartbeat', async () => {
-    const harness = await start({ speed: 20, settings: { leaseMs: 400 } });
+    const harness = await start({ speed: 20, settings: { leaseMs: 2_000 } });
     const run = await harness.run(await harness.publish(answering), '+12025550113');
     await harness.until(run, ({ attempt_id }) => attempt_id !== null);
     await cancelRun(db, ids, () => undefined, run.id);
@@ -259,6 +267,35 @@ describe.each(databases)('a run on %s', (kind) => {
     const undialled = await none.until(await none.run(run.goal_id, '+12025550100'));
     expect(undialled.error_detail_code).toBe('agent_failed');
     expect(none.dialled).toEqual([]);
+  });
+
+  it('still gets its result when somebody stops it too late', async () => {
+    let draw = () => undefined as void;
+    let aborted = false;
+    const slow: Extractor = {
+      extract: async (_, signal) => {
+        await new Promise<void>((resolve) => {
+          draw = resolve;
+        });
+        aborted = signal.aborted;
+        return { kind: 'nothing', why: 'nothing_said' };
+      },
+    };
+    const harness = await start({ extractor: slow, settings: { leaseMs: 1_200 } });
+    const run = await harness.run(await harness.publish(answering), '+12025550100');
+    await harness.until(run, ({ status }) => status === 'completed');
+    await db.query(wantStopped, [run.id]);
+    const before = (await db.query(leaseOf, [run.id]))[0];
+    // Three heartbeats later the extraction is still under way, by the same worker.
+    const renewed = async () => (await db.query(leaseOf, [run.id]))[0];
+    for (let beats = 0, seen = before?.leased_until; beats < 3;) {
+      const now = await renewed();
+      if (now?.leased_until.getTime() !== seen?.getTime()) [beats, seen] = [beats + 1, now?.leased_until];
+      await new Promise(setImmediate);
+    }
+    draw();
+    expect((await harness.until(run)).error_code).toBe('result_unavailable');
+    expect(aborted).toBe(false);
   });
 
   it('ends as result_failed when the extraction fails past its retries, with a pause before each', async () => {

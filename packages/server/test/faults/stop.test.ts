@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { GoalRun } from '@trunkcall/contract';
+import { expect, it } from 'vitest';
+import { startProcess, type Running } from './process.ts';
+
+const goalPath = ({ credentials }: Running) => `/v1/goals/${credentials.goals['confirm-delivery']}/runs`;
+
+async function ask(service: Running, path: string, init: RequestInit = {}): Promise<GoalRun> {
+  const response = await fetch(`${service.url}${path}`, {
+    ...init,
+    headers: {
+      authorization: `Bearer ${service.credentials.api_key}`,
+      'idempotency-key': 'one',
+      'content-type': 'application/json',
+    },
+  });
+  return (await response.json()) as GoalRun;
+}
+
+it(
+  'hangs up live calls in time when it is stopped, whatever a slow client does',
+  { timeout: 60_000 },
+  async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'trunkcall-stop-'));
+    const settings = {
+      DIAL_WITNESS: join(dataDir, 'dialled'),
+      TRUNKCALL_SIMULATION_SPEED: '1',
+      TRUNKCALL_DRAIN_MS: '500',
+    };
+    const service = await startProcess(dataDir, settings);
+    const body = JSON.stringify({
+      phone: '+12025550113',
+      variables: { customer_name: 'Ada', order_reference: 'A-1' },
+    });
+    const { id } = await ask(service, goalPath(service), { method: 'POST', body });
+    while ((await ask(service, `${goalPath(service)}/${id}`)).call_id === null)
+      await new Promise(setImmediate);
+
+    const { hostname, port } = new URL(service.url);
+    const slow = connect(Number(port), hostname);
+    slow.on('error', () => undefined);
+    slow.write(
+      `POST ${goalPath(service)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.credentials.api_key}\r\n` +
+        'Content-Type: application/json\r\nIdempotency-Key: slow\r\nContent-Length: 100\r\n\r\n{"phone"',
+    );
+    const stoppedAt = performance.now();
+    service.process.kill('SIGTERM');
+    const [code] = (await once(service.process, 'exit')) as [number | null];
+    expect(code).toBe(0);
+    expect(performance.now() - stoppedAt).toBeLessThan(15_000);
+    slow.destroy();
+
+    const again = await startProcess(dataDir, settings);
+    const run = await ask(again, `${goalPath(again)}/${id}`);
+    expect(run).toMatchObject({
+      status: 'failed',
+      error: { code: 'call_failed', detail_code: 'worker_lost' },
+    });
+    again.process.kill('SIGKILL');
+    await once(again.process, 'exit');
+    rmSync(dataDir, { recursive: true, force: true });
+  },
+);
