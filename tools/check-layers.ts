@@ -34,7 +34,7 @@ const pathOf: Readonly<Record<string, string>> = {
   contract: '^packages/contract/src/',
   sip: '^packages/sip/src/',
   sdk: '^packages/sdk/src/',
-  cli: '^packages/cli/src/',
+  cli: '^packages/cli/(src/|package.json)',
   main: `^${server}/[^/]+\\.ts$`,
   ...Object.fromEntries(
     ['platform', 'storage', 'carriers', 'agents', 'worker', 'http', ...stages].map((part) => [
