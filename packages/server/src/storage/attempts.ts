@@ -111,8 +111,8 @@ export const recordTurn = statement<{ readonly attempt_id: string }>(
 export const endExecution = statement<{ readonly run_id: string }>(
   'end_execution',
   `with ${dialLease}, done as (
-     delete from jobs j using held h where j.queue = 'dial' and j.run_id = h.run_id
-     returning j.run_id, h.account_id, h.carrier
+     delete from jobs j where j.queue = 'dial' and j.run_id = (select run_id from held)
+     returning j.run_id, j.account_id, j.carrier
    ), ${releaseSlots('done')}, run as (
      update runs r set status = $3, error_code = $4, error_detail_code = $5,
                        completed_at = greatest(now(), r.created_at)

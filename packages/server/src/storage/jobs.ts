@@ -4,6 +4,9 @@
  * account, of its carrier and of the deployment: claim and release move the job and the counters in one
  * statement, so they can not drift apart.
  *
+ * Rows of `jobs` are named by a sub-select, not by a join: a join with one row looks just as cheap the wrong way
+ * round while the table is empty, and that plan is kept.
+ *
  * Locks are taken in the order job → account → capacity by whoever releases. A claim takes capacity first, but
  * steps over locked accounts and jobs instead of waiting for them, so the two can not wait for each other.
  */
@@ -108,7 +111,7 @@ export const claimDialJobs = statement<DialJob>(
    ), leased as (
      update jobs j set worker = $1, carrier = $2, leased_until = now() + $6 * interval '1 millisecond',
                        fence = j.fence + 1, tries = j.tries + 1
-     from chosen c where j.queue = 'dial' and j.run_id = c.run_id
+     where j.queue = 'dial' and j.run_id = any (array(select run_id from chosen))
      returning j.run_id, j.account_id, j.fence, j.tries
    ), counted as (
      update accounts a set active_calls = a.active_calls + n.calls
@@ -138,7 +141,7 @@ export const claimJobs = statement<ClaimedJob>(
    )
    update jobs j set worker = $1, leased_until = now() + $4 * interval '1 millisecond',
                      fence = j.fence + 1, tries = j.tries + 1
-   from chosen c where j.queue = $2 and j.run_id = c.run_id
+   where j.queue = $2 and j.run_id = any (array(select run_id from chosen))
    returning j.run_id, j.account_id, j.fence, j.tries`,
 );
 
@@ -201,10 +204,10 @@ export const putBackJob = statement<{ readonly run_id: string }>(
      where queue = $3 and run_id = $1 and fence = $2 and worker is not null for no key update
    ), freed as (
      update jobs j set worker = null, carrier = null, leased_until = null,
-                       due_at = case when exists (select 1 from runs r where r.id = h.run_id and r.cancel_requested_at is not null)
+                       due_at = case when exists (select 1 from runs r where r.id = j.run_id and r.cancel_requested_at is not null)
                                      then now() else now() + $4 * interval '1 millisecond' end,
                        tries = case when $5 then j.tries else greatest(j.tries - 1, 0) end
-     from held h where j.queue = $3 and j.run_id = h.run_id
+     where j.queue = $3 and j.run_id = (select run_id from held)
      returning j.run_id
    ), ${releaseSlots('held')}
    select run_id from freed`,

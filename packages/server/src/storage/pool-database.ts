@@ -31,11 +31,16 @@ export interface PoolDatabaseOptions {
  * - Sequential scans are off: tables are filled faster than they are analysed, and a plan made when a table was
  *   empty would read it whole once it is full. All our reads have an index; where none fits, PostgreSQL still
  *   scans. The price that it puts on such a scan would call for just-in-time compilation, so that is off too.
+ * - Hash and merge joins are off: beside an empty table they look as cheap as a look-up by key, and read all of
+ *   it once it is full.
  * - The generic plan is used from the first time on. PostgreSQL would else plan the acceptance anew each time
  *   (it thinks a batch of unknown size dear), which takes longer than to execute it.
  */
 export const planSettings = [
   'enable_seqscan=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
+  'enable_bitmapscan=off',
   'jit=off',
   'plan_cache_mode=force_generic_plan',
   'timezone=UTC',

@@ -36,7 +36,7 @@ export const publishResult = statement<{ readonly run_id: string }>(
      select run_id from jobs
      where queue = 'extract' and run_id = $1 and fence = $2 and worker is not null for no key update
    ), done as (
-     delete from jobs j using held h where j.queue = 'extract' and j.run_id = h.run_id returning j.run_id
+     delete from jobs j where j.queue = 'extract' and j.run_id = (select run_id from held) returning j.run_id
    ), run as (
      update runs r set result = $3::json, evidence = $4::json, error_code = $5, error_detail_code = $6
      from done d

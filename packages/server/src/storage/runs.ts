@@ -22,7 +22,7 @@ export const runColumns = `r.id, r.public_id, r.goal_id, r.run_spec_id, r.run_sp
   r.result, r.error_code, r.error_detail_code, r.created_at, r.completed_at`;
 
 /** Values, one element per request: public ids, goal ids, account ids. `place` counts from 1. */
-const findGoalRuns = statement<RunRow & { readonly place: number }>(
+export const findGoalRuns = statement<RunRow & { readonly place: number }>(
   'find_goal_runs',
   `select a.place::int as place, r.*
    from unnest($1::text[], $2::text[], $3::text[]) with ordinality as a (public_id, goal_id, account_id, place)

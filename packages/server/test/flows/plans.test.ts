@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { acceptRuns, findAcceptingGoal, findRunByKey, isDoNotCall } from '../../src/storage/acceptance.ts';
+import {
+  claimToCancel,
+  endExecution,
+  findAttempt,
+  intendToDial,
+  recordAnswer,
+  recordRinging,
+  recordTurn,
+  requestCancel,
+} from '../../src/storage/attempts.ts';
+import type { Database, Statement } from '../../src/storage/database.ts';
+import {
+  claimDialJobs,
+  claimJobs,
+  findExpiredJobs,
+  putBackJob,
+  renewLeases,
+  seizeExpiredJob,
+} from '../../src/storage/jobs.ts';
+import { findResultSchema, findTurns, publishResult } from '../../src/storage/results.ts';
+import { findGoalRuns } from '../../src/storage/runs.ts';
+import { databases, freshDatabase, type TestDatabase } from '../kit/database.ts';
+
+const hot: readonly Statement<unknown>[] = [
+  acceptRuns,
+  findAcceptingGoal,
+  findRunByKey,
+  isDoNotCall,
+  findGoalRuns,
+  claimDialJobs,
+  claimJobs,
+  findExpiredJobs,
+  putBackJob,
+  renewLeases,
+  seizeExpiredJob,
+  intendToDial,
+  recordRinging,
+  recordAnswer,
+  recordTurn,
+  endExecution,
+  findAttempt,
+  requestCancel,
+  claimToCancel,
+  findResultSchema,
+  findTurns,
+  publishResult,
+];
+
+describe.each(databases)('the plan that is made on empty tables on %s', (kind) => {
+  let test: TestDatabase;
+  let db: Database;
+  beforeAll(async () => {
+    test = await freshDatabase(kind);
+    db = test.db;
+  });
+  afterAll(() => test.close());
+
+  // It is kept, and the tables are soon full: a plan that reads a table whole would then read millions of rows.
+  it.each(hot.map((statement) => [statement.name, statement] as const))(
+    'of %s looks everything up by key',
+    async (name, { text }) => {
+      const parameters = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, place]) => Number(place)));
+      const nulls = Array.from({ length: parameters }, () => 'null').join(', ');
+      const rows = await db.transaction(async (tx) => {
+        await tx.query({ name: `prepare_${name}`, text: `prepare planned as ${text}` });
+        const explain = `explain (costs off) execute planned(${nulls})`;
+        const planned = await tx.query<{ 'QUERY PLAN': string }>({ name: `explain_${name}`, text: explain });
+        await tx.query({ name: `deallocate_${name}`, text: 'deallocate planned' });
+        return planned;
+      });
+      const plan = rows.map((row) => row['QUERY PLAN']);
+      expect(plan.join('\n')).not.toMatch(/Seq Scan|Hash (\w+ )?Join|Merge (\w+ )?Join|Bitmap/);
+      // A key of several columns is used with all of them; `queue` alone would be half of the table.
+      plan.forEach((line, index) => {
+        if (line.includes('Scan using')) expect(plan[index + 1]).toContain('Index Cond');
+        if (line.includes('using jobs_pkey')) expect(plan[index + 1]).toContain('run_id');
+      });
+    },
+  );
+});
