@@ -254,22 +254,25 @@ const sections: Record<string, (service: BenchService) => Promise<void>> = {
 
 /** The rows of an acceptance without any check, in one statement. */
 const threeRows = `with key as (
-    insert into idempotency_keys (scope, key, fingerprint, run_id) values ('bench', $1, sha256($1::bytea), $1)
+    insert into idempotency_keys (scope, key, fingerprint, run_id) values ('bench', $1, sha256(convert_to($1, 'UTF8')), $1)
   ), job as (insert into jobs (queue, run_id, account_id, due_at) values ('dial', $1, 'bench', now()))
   insert into runs (id, public_id, account_id, goal_id, run_spec_id, run_spec_version, phone, variables, status)
   values ($1, $1, 'bench', 'bench', 'bench', 1, '+12025550100', '${JSON.stringify(variables)}', 'in_progress')`;
 
 async function commitP50(name: string, text: string): Promise<number> {
   const client = await pool.connect();
-  const times: number[] = [];
-  const stopAt = performance.now() + seconds * 1_000;
-  while (performance.now() < stopAt) {
-    const startedAt = performance.now();
-    await client.query({ name, text, values: [randomUUID()] });
-    times.push(performance.now() - startedAt);
+  try {
+    const times: number[] = [];
+    const stopAt = performance.now() + seconds * 1_000;
+    while (performance.now() < stopAt) {
+      const startedAt = performance.now();
+      await client.query({ name, text, values: [randomUUID()] });
+      times.push(performance.now() - startedAt);
+    }
+    return quantile(times, 0.5);
+  } finally {
+    client.release();
   }
-  client.release();
-  return quantile(times, 0.5);
 }
 
 function helloOrder(hello: Subject) {
