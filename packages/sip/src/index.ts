@@ -1,9 +1,9 @@
 /**
- * A SIP user agent for telephony, without dependencies. Signalling only: sessions agree on media with
- * session descriptions, and whoever uses the package moves the packets.
+ * A SIP user agent for telephony, without dependencies. Sessions agree on media with session descriptions; a media
+ * engine in a worker thread moves the packets, or whoever uses the package does.
  *
  *   message ─▶ transport ─▶ transaction ─▶ dialog ─▶ session
- *      └─▶ sdp, auth, dns
+ *      └─▶ sdp, auth, dns                        media
  *
  * A layer knows only those to its left.
  */
@@ -36,3 +36,21 @@ export {
 export type { TimerSettings } from './transaction/machine.ts';
 export type { Hop, Network, NetworkStats, SendOutcome, Source, TransportName } from './transport/network.ts';
 export { type ListenOptions, type NetworkOptions, openNetwork, type TlsSettings } from './transport/open.ts';
+
+// Media: the packets of a call, moved by a worker thread. Knows of signalling only what was negotiated.
+export type { Cleared, MarkEnd, MediaCall, MediaEnd, MediaHandlers } from './media/call.ts';
+export type { IdleSound } from './media/comfort-noise.ts';
+export {
+  type MediaEngine,
+  type MediaEngineOptions,
+  type Opened,
+  type OpenOptions,
+  startMediaEngine,
+} from './media/engine.ts';
+export { decodeG711, encodeG711, FRAME_MS, FRAME_SAMPLES, SILENCE, transcodeG711 } from './media/g711.ts';
+export type { InboundStats } from './media/inbound.ts';
+export type { FrameKind } from './media/jitter-buffer.ts';
+export type { PortRange } from './media/ports.ts';
+export type { MediaEvent, MediaStats } from './media/protocol.ts';
+export type { RecordingEnd } from './media/recording.ts';
+export type { ToneEvent, ToneKind } from './media/tones/listener.ts';
