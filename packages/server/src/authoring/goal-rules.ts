@@ -51,7 +51,21 @@ const rules: readonly Rule[] = [
       }
     },
   },
-  { reads: ['instructions', 'input_schema'], check: checkPlaceholders },
+  {
+    reads: ['instructions', 'input_schema'],
+    check: ({ instructions, input_schema }, report) =>
+      checkPlaceholders('/instructions', instructions, input_schema, report),
+  },
+  {
+    // The scripted agent fills them in when it asks.
+    reads: ['result_schema', 'input_schema'],
+    check: ({ result_schema, input_schema }, report) => {
+      for (const [name, { description = '' }] of Object.entries(result_schema.properties)) {
+        const place = below(below('/result_schema/properties', name), 'description');
+        checkPlaceholders(place, description, input_schema, report);
+      }
+    },
+  },
   {
     reads: ['voice'],
     check: ({ voice }, report) => checkCountry('/voice/region', voice.region, report),
@@ -117,19 +131,24 @@ function hasType(value: Scalar, type: ScalarProperty['type']): boolean {
 }
 
 /** `{{name}}` exactly, so that what is written is what is filled in. */
-function checkPlaceholders({ instructions, input_schema }: GoalFile, report: Report): void {
-  const declared = Object.keys(input_schema.properties);
+function checkPlaceholders(
+  place: string,
+  text: string,
+  input: GoalFile['input_schema'],
+  report: Report,
+): void {
+  const declared = Object.keys(input.properties);
   const wrong = new Set<string>();
-  for (const [placeholder, inner = ''] of instructions.matchAll(/\{\{([^{}]*)\}\}/g)) {
+  for (const [placeholder, inner = ''] of text.matchAll(/\{\{([^{}]*)\}\}/g)) {
     if (!declared.includes(inner)) wrong.add(placeholder.slice(0, 80));
   }
   for (const placeholder of wrong) {
     const names = declared.map((name) => `{{${name}}}`).join(', ') || 'none';
-    report('/instructions', `${placeholder} stands for no input variable; there are: ${names}`);
+    report(place, `${placeholder} stands for no input variable; there are: ${names}`);
   }
-  const rest = instructions.replaceAll(/\{\{[^{}]*\}\}/g, '');
+  const rest = text.replaceAll(/\{\{[^{}]*\}\}/g, '');
   if (rest.includes('{{') || rest.includes('}}')) {
-    report('/instructions', 'has a {{ or }} without its partner; a placeholder is written {{name}}');
+    report(place, 'has a {{ or }} without its partner; a placeholder is written {{name}}');
   }
 }
 

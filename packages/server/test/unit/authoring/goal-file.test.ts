@@ -112,6 +112,13 @@ describe('what does not fit is named with what would be right', () => {
       '/instructions',
       /stands for no input variable/,
     ],
+    [
+      'an undeclared placeholder in what is asked',
+      'enum: [morning, evening] }',
+      "enum: [morning, evening], description: 'When suits {{who}}?' }",
+      '/result_schema/properties/window/description',
+      /\{\{who\}\} stands for no input variable/,
+    ],
     ['a placeholder without its end', '{{parcels}}', '{{parcels', '/instructions', /without its partner/],
     ['a country that does not exist', '[US, CA]', '[US, ZZ]', '/targets/countries/1', /ISO 3166-1/],
     ['a country named twice', '[US, CA]', '[US, US]', '/targets/countries', /same item twice/],
