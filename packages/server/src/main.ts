@@ -1,7 +1,7 @@
 /**
  * The program: reads the environment, builds the adapters and runs the roles. Nothing else does either.
  *
- *   settings ─▶ database ─▶ migrations ─▶ deployment (first start founds it) ─▶ worker ─▶ HTTP
+ *   settings ─▶ database ─▶ migrations ─▶ deployment (first start founds it) ─▶ HTTP ─▶ worker
  */
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
@@ -34,7 +34,7 @@ import { checkDurability, openPostgres, ServerTooOld } from './storage/postgres.
 import { createRunReader } from './storage/runs.ts';
 import { exportData, importData, TransferRefused } from './storage/transfer.ts';
 import { cancelRun } from './worker/cancel-run.ts';
-import { startWorker } from './worker/worker.ts';
+import { startWorker, type Worker } from './worker/worker.ts';
 
 export interface Service {
   /** Where HTTP listens, `http://host:port`; null without the role `api`. */
@@ -114,23 +114,8 @@ async function start(
   // One slow client must not keep live calls waiting for their end, nor the other way round.
   const intake: (() => Promise<unknown>)[] = [];
   undo.push(() => Promise.all(intake.map((close) => close())));
-  const worker =
-    carrier !== null && config.roles.includes('worker')
-      ? await startWorker({
-          db,
-          clock,
-          ids,
-          log,
-          carrier: watchCarrier(carrier),
-          agents,
-          extractor: createScriptedExtractor(),
-          settings: { ...config, maxDeploymentCalls: config.maxCalls, maxCarrierCalls: config.maxCalls },
-        })
-      : null;
-  if (worker !== null) intake.push(() => worker.stop());
+  let worker: Worker | null = null;
   if (carrier === null) log.warn('no carrier is configured: no Goal is ready to run');
-  if (!config.roles.includes('api')) return { url: null, founded };
-
   const app = buildApp({
     db,
     clock,
@@ -161,8 +146,27 @@ async function start(
     }),
   });
   intake.push(() => app.close());
-  const url = await listen(app, config);
-  rememberUrl(dataDir, config.publicUrl ?? url);
+  let url: string | null = null;
+  if (config.roles.includes('api')) {
+    url = await listen(app, config);
+    rememberUrl(dataDir, config.publicUrl ?? url);
+  }
+
+  // Behind the port: a process that can not listen, and so ends, must not have anybody on the line.
+  if (carrier !== null && config.roles.includes('worker')) {
+    const started = await startWorker({
+      db,
+      clock,
+      ids,
+      log,
+      carrier: watchCarrier(carrier),
+      agents,
+      extractor: createScriptedExtractor(),
+      settings: { ...config, maxDeploymentCalls: config.maxCalls, maxCarrierCalls: config.maxCalls },
+    });
+    intake.push(() => started.stop());
+    worker = started;
+  }
   return { url, founded };
 }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GoalRun } from '@trunkcall/contract';
@@ -60,6 +60,39 @@ it(
       status: 'failed',
       error: { code: 'call_failed', detail_code: 'worker_lost' },
     });
+    again.process.kill('SIGKILL');
+    await once(again.process, 'exit');
+    rmSync(dataDir, { recursive: true, force: true });
+  },
+);
+
+it(
+  'phones nobody when its port is taken, and leaves the Run to the next start',
+  { timeout: 60_000 },
+  async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'trunkcall-port-'));
+    const witness = join(dataDir, 'dialled');
+    const accepting = await startProcess(dataDir, { DIAL_WITNESS: witness, TRUNKCALL_ROLES: 'api' });
+    const body = JSON.stringify({
+      phone: '+12025550102',
+      variables: { customer_name: 'Ada', order_reference: 'A-1' },
+    });
+    const { id } = await ask(accepting, goalPath(accepting), { method: 'POST', body });
+    accepting.process.kill('SIGKILL');
+    await once(accepting.process, 'exit');
+
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const port = String((taken.address() as AddressInfo).port);
+    const start = startProcess(dataDir, { DIAL_WITNESS: witness, TRUNKCALL_PORT: port });
+    await expect(start).rejects.toThrow('did not start');
+    expect(existsSync(witness)).toBe(false);
+    taken.close();
+
+    const again = await startProcess(dataDir, { DIAL_WITNESS: witness });
+    const run = () => ask(again, `${goalPath(again)}/${id}`);
+    while ((await run()).error === null) await new Promise(setImmediate);
+    expect((await run()).error?.detail_code).toBe('busy');
     again.process.kill('SIGKILL');
     await once(again.process, 'exit');
     rmSync(dataDir, { recursive: true, force: true });
