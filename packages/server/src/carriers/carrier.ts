@@ -48,6 +48,8 @@ export interface CallOrder {
   readonly attemptId: string;
   /** Canonical E.164. */
   readonly to: string;
+  /** The number to show to the callee, canonical E.164 and one of ours; null lets the carrier choose. */
+  readonly from: string | null;
   /** How long the phone may ring, milliseconds. */
   readonly ringLimitMs: number;
   /** BCP 47 locale of the callee. */
@@ -68,25 +70,25 @@ export interface CallWatcher {
   progress(step: 'trying' | 'ringing', providerCallId: string | null): void;
 }
 
-export type Placed =
-  | { readonly kind: 'answered'; readonly leg: Leg }
+export type Placed<M extends Media = Media> =
+  | { readonly kind: 'answered'; readonly leg: Leg<M> }
   | { readonly kind: 'ended'; readonly ending: Ending };
 
-export interface Carrier {
+export interface Carrier<M extends Media = Media> {
   readonly name: string;
   /** Whether this carrier could place calls to the country (ISO 3166-1 alpha-2) at all; the reason when not. */
   reaches(country: string): { readonly ok: true } | { readonly ok: false; readonly reason: string };
-  place(order: CallOrder, watcher: CallWatcher, signal: AbortSignal): Promise<Placed>;
+  place(order: CallOrder, watcher: CallWatcher, signal: AbortSignal): Promise<Placed<M>>;
   /** Releases sockets and timers; live calls are given up. Safe to repeat. */
   close(): Promise<void>;
 }
 
 /** One answered call: its clock, its media and its end. */
-export interface Leg {
+export interface Leg<M extends Media = Media> {
   /** The carrier's own id of the call; null when it has none. */
   readonly providerCallId: string | null;
   readonly clock: LegClock;
-  readonly media: SpeechMedia;
+  readonly media: M;
   readonly ended: Promise<LegEnd>;
   /** Hangs up after nothing more; resolves with the end. Safe to repeat. */
   hangUp(): Promise<LegEnd>;
@@ -97,6 +99,42 @@ export interface LegClock {
   now(): number;
   /** Resolves `true` after `ms`, or `false` as soon as the signal aborts or the leg ends. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<boolean>;
+}
+
+export type Media = SpeechMedia | AudioMedia;
+
+/**
+ * A leg at the level of sound: G.711 at 8,000 Hz, one byte a sample, in one law for the whole life of the leg.
+ * After the end everything is still safe to call and does nothing.
+ */
+export interface AudioMedia {
+  readonly kind: 'audio';
+  readonly law: 'mu' | 'a';
+  /**
+   * Sets who hears the callee, in place of who did. Keys and tones of before the first listener are kept for it
+   * (at most 64); frames are not.
+   */
+  listen(listener: AudioListener): void;
+  /** Queues audio of any length; it is copied. False, and nothing is queued, past the end or the bound of 120 s. */
+  play(audio: Uint8Array): boolean;
+  /** Drops what is queued, and says how much was really played since the answer and how much was dropped now. */
+  clear(): Promise<{ readonly playedMs: number; readonly droppedMs: number }>;
+  /** Queued audio that was played since the answer, milliseconds; as of the last 20 ms. */
+  playedMs(): number;
+  /** Resolves when all that was queued before it was played, or `cleared` when some of it was dropped. */
+  mark(): Promise<'played' | 'cleared'>;
+  /** Presses keys, one of `0-9*#` each. */
+  sendDigits(digits: string): Promise<void>;
+}
+
+/** Told from the event loop, in order. Must not throw. */
+export interface AudioListener {
+  /** Every 20 ms: 160 bytes, silence where nothing came. The bytes may be kept. */
+  frame(frame: Uint8Array): void;
+  /** The callee pressed a key, one of `0-9*#A-D`. */
+  key(key: string): void;
+  /** An answering machine's beep was heard. */
+  beep(): void;
 }
 
 /**

@@ -77,6 +77,7 @@ async function place(
   const order: CallOrder = {
     attemptId,
     to: run.phone,
+    from: null,
     ringLimitMs: content.limits.ring_seconds * 1_000,
     locale: content.locale,
     simulation: { resultSchema: content.result_schema, callees: content.callees ?? [] },

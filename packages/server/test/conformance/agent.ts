@@ -151,6 +151,7 @@ async function answeredLeg(): Promise<Leg> {
     {
       attemptId: 'att_test',
       to: '+12125550100',
+      from: null,
       ringLimitMs: 30_000,
       locale: 'en-US',
       simulation: { resultSchema: deliverySchema, callees: [] },

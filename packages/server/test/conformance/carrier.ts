@@ -3,7 +3,15 @@
  * the suite calls: simulated people, or a SIP server in the test.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { CallOrder, Carrier, Ending, Heard, Leg, Placed } from '../../src/carriers/carrier.ts';
+import type {
+  CallOrder,
+  Carrier,
+  Ending,
+  Heard,
+  Leg,
+  Placed,
+  SpeechMedia,
+} from '../../src/carriers/carrier.ts';
 
 /** Numbers at which the carrier under test meets these people. */
 export interface Phones {
@@ -27,7 +35,7 @@ export interface Phones {
 }
 
 export interface CarrierUnderTest {
-  readonly carrier: Carrier;
+  readonly carrier: Carrier<SpeechMedia>;
   readonly phones: Phones;
 }
 
@@ -48,10 +56,14 @@ export function carrierConformance(
     });
     afterEach(() => underTest.carrier.close());
 
-    function place(to: string, over: Partial<CallOrder> & { signal?: AbortSignal } = {}): Promise<Placed> {
+    function place(
+      to: string,
+      over: Partial<CallOrder> & { signal?: AbortSignal } = {},
+    ): Promise<Placed<SpeechMedia>> {
       const order: CallOrder = {
         attemptId: 'att_conformance',
         to,
+        from: null,
         ringLimitMs: 5_000,
         locale: 'en-US',
         simulation: {
@@ -69,7 +81,7 @@ export function carrierConformance(
       return underTest.carrier.place(order, watcher, over.signal ?? new AbortController().signal);
     }
 
-    async function answered(to: string, over: { signal?: AbortSignal } = {}): Promise<Leg> {
+    async function answered(to: string, over: { signal?: AbortSignal } = {}): Promise<Leg<SpeechMedia>> {
       const placed = await place(to, over);
       if (placed.kind === 'ended') throw new Error(`not answered: ${placed.ending.outcome}`);
       return placed.leg;
@@ -222,7 +234,7 @@ export function carrierConformance(
   });
 }
 
-async function heard(leg: Leg): Promise<Extract<Heard, { kind: 'utterance' }>> {
+async function heard(leg: Leg<SpeechMedia>): Promise<Extract<Heard, { kind: 'utterance' }>> {
   const sound = await leg.media.hear(20_000);
   if (sound.kind !== 'utterance') throw new Error(`heard ${sound.kind}`);
   return sound;

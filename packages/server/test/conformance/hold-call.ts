@@ -68,6 +68,7 @@ export async function holdCall(options: CallOptions = {}): Promise<HeldCall> {
     {
       attemptId: 'att_test',
       to: options.to ?? '+12125550100',
+      from: null,
       ringLimitMs: 30_000,
       locale,
       simulation: { resultSchema, callees: options.callees ?? [] },

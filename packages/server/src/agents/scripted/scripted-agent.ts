@@ -4,7 +4,7 @@
  * `dialogue.ts`; here is what they do on the leg.
  */
 import type { Clock } from '../../platform/clock.ts';
-import type { Heard, Leg, Spoken } from '../../carriers/carrier.ts';
+import type { Heard, Leg, SpeechMedia, Spoken } from '../../carriers/carrier.ts';
 import type { Agent, Brief, ConversationEnd, TranscriptSink } from '../agent.ts';
 import { renderSpoken } from '../instructions.ts';
 import {
@@ -40,7 +40,9 @@ export function createScriptedAgent({ clock }: ScriptedAgentOptions): Agent {
     async converse(brief, leg, transcript, signal) {
       const script = scriptFor(brief, clock);
       if (script === null) return { kind: 'failed', note: 'the scripted agent does not speak this locale' };
-      return talk({ script, leg, transcript, signal, wrapUpAtMs: brief.wrapUpAtMs });
+      const { media } = leg;
+      if (media.kind !== 'speech') return { kind: 'failed', note: 'the leg carries sound, not sentences' };
+      return talk({ script, leg: { ...leg, media }, transcript, signal, wrapUpAtMs: brief.wrapUpAtMs });
     },
   };
 }
@@ -73,7 +75,7 @@ function withoutFinalStop(name: string): string {
 
 interface Talk {
   readonly script: Script;
-  readonly leg: Leg;
+  readonly leg: Leg<SpeechMedia>;
   readonly transcript: TranscriptSink;
   readonly signal: AbortSignal;
   readonly wrapUpAtMs: number;

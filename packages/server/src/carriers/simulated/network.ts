@@ -53,7 +53,7 @@ const closed: Ending = {
   note: 'the simulated network is closed',
 };
 
-export function createSimulatedNetwork(options: SimulatedNetworkOptions): Carrier {
+export function createSimulatedNetwork(options: SimulatedNetworkOptions): Carrier<SpeechMedia> {
   const { clock, seed = 'trunkcall', speed = 30 } = options;
   assert(speed > 0, 'the speed of simulated calls is positive');
   const closing = new AbortController();
@@ -83,7 +83,7 @@ async function placeCall(
   time: VirtualTime,
   seed: string,
   signal: AbortSignal,
-): Promise<Placed> {
+): Promise<Placed<SpeechMedia>> {
   if (signal.aborted) return { kind: 'ended', ending: canceled };
   const random = seededRandom(`${seed} ${order.to}`);
   const resident = residentOf(order.to, order.simulation);
@@ -111,7 +111,7 @@ async function placeCall(
   return { kind: 'answered', leg: legOn(line, providerCallId) };
 }
 
-function legOn(line: Line, providerCallId: string): Leg {
+function legOn(line: Line, providerCallId: string): Leg<SpeechMedia> {
   return {
     providerCallId,
     clock: { now: () => line.clockMs, sleep: (ms, signal) => line.time.sleep(ms, signal) },

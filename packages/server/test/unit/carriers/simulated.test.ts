@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { ResultSchema, ScalarProperty } from '@trunkcall/contract';
 import { describe, expect, it } from 'vitest';
-import type { Heard, Leg } from '../../../src/carriers/carrier.ts';
+import type { Heard, Leg, SpeechMedia } from '../../../src/carriers/carrier.ts';
 import { createSimulatedNetwork } from '../../../src/carriers/simulated/network.ts';
 import { deliverySchema, holdCall, talk, testClock, written } from '../../conformance/hold-call.ts';
 
@@ -12,11 +12,12 @@ async function answer(
   resultSchema: ResultSchema,
   to = '+12125550100',
   carrier = network(Infinity),
-): Promise<Leg> {
+): Promise<Leg<SpeechMedia>> {
   const placed = await carrier.place(
     {
       attemptId: 'att_1',
       to,
+      from: null,
       ringLimitMs: 30_000,
       locale: 'en-US',
       simulation: { resultSchema, callees: [] },
@@ -177,6 +178,7 @@ describe('the network', () => {
       {
         attemptId: 'att_1',
         to: '+12125550100',
+        from: null,
         ringLimitMs: 1,
         locale: 'en-US',
         simulation: { resultSchema: deliverySchema, callees: [] },
