@@ -4,10 +4,18 @@
  */
 import { spawnSync, type SpawnSyncOptions } from 'node:child_process';
 
-/** Programs by the Debian package that brings them. */
-const peers: Readonly<Record<string, string>> = { sipp: 'sip-tester' };
+/** Programs, and the Debian package that brings each. */
+const peers: Readonly<Record<string, string>> = {
+  sipp: 'sip-tester',
+  kamailio: 'kamailio',
+  baresip: 'baresip-core',
+  'espeak-ng': 'espeak-ng',
+  chromium: 'chromium',
+};
 
-const isThere = (program: string): boolean => spawnSync(program, ['-v']).error === undefined;
+/** Whether a program can be started. Its exit code says nothing: some know `--version`, some only complain. */
+const isThere = (program: string): boolean =>
+  spawnSync(program, ['--version'], { stdio: 'ignore', timeout: 10_000 }).error === undefined;
 
 export default function installPeers(): void {
   const missing = Object.entries(peers).filter(([program]) => !isThere(program));
@@ -20,6 +28,8 @@ export default function installPeers(): void {
       stdio: ['ignore', 'ignore', 'inherit'],
       timeout: 300_000,
     };
+    // Its package starts a proxy for everybody where systemd runs; the tests start their own. No systemctl, no harm.
+    if (packages.includes('kamailio')) spawnSync('systemctl', ['mask', 'kamailio.service'], options);
     spawnSync('apt-get', ['update', '-q'], options);
     spawnSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...packages], options);
   }

@@ -79,7 +79,7 @@ async function overHops(stack: Stack, plan: ExchangePlan, hops: readonly Hop[]):
 function once(stack: Stack, plan: ExchangePlan, request: SipRequest, hop: Hop): Promise<ExchangeOutcome> {
   return new Promise((resolve) => {
     let done = false;
-    const settle = (outcome: ExchangeOutcome): void => {
+    const settle = (outcome: ExchangeOutcome | Promise<ExchangeOutcome>): void => {
       if (done) return;
       done = true;
       limit?.cancel();
@@ -93,7 +93,11 @@ function once(stack: Stack, plan: ExchangePlan, request: SipRequest, hop: Hop): 
         if (done) plan.onRepeated?.(response);
         else settle({ kind: 'response', response, request: transaction.request, hop });
       },
-      onFailure: (failure) => settle({ kind: 'failed', failure }),
+      onFailure: (failure) => {
+        // What was too large for UDP found no TCP there: the same place gets it over UDP after all.
+        const overUdp = failure === 'transport_error' && transaction.hop !== hop && !done;
+        settle(overUdp ? once(stack, plan, request, hop) : { kind: 'failed', failure });
+      },
     });
     plan.signal?.addEventListener('abort', abort);
     // An INVITE that was answered provisionally has no timer of its own (RFC 3261 §17.1.1.2).

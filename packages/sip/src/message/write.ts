@@ -11,6 +11,18 @@ import { writeVia } from './via.ts';
  * whatever input it came from.
  */
 export function writeMessage(message: SipMessage): Buffer {
+  const lines = headLines(message);
+  for (const line of lines) singleLine(line, 'a header line');
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), message.body]);
+}
+
+/** How many bytes a message has on the wire. */
+export function messageLength(message: SipMessage): number {
+  const ends = 2 * '\r\n'.length;
+  return Buffer.byteLength(headLines(message).join('\r\n')) + ends + message.body.length;
+}
+
+function headLines(message: SipMessage): string[] {
   const lines = [
     message.kind === 'request'
       ? `${message.method} ${writeUri(message.uri)} SIP/2.0`
@@ -23,6 +35,5 @@ export function writeMessage(message: SipMessage): Buffer {
   ];
   for (const [name, value] of message.headers) lines.push(`${name}: ${value}`);
   lines.push(`Content-Length: ${message.body.length}`);
-  for (const line of lines) singleLine(line, 'a header line');
-  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), message.body]);
+  return lines;
 }

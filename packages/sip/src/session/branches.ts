@@ -22,6 +22,8 @@ export interface Branch {
   readonly call: CallDialog;
   /** The number of the last reliable provisional response (RFC 3262 §4). */
   rseq: number | undefined;
+  /** What the latest answer to our offer led to. */
+  answered: Negotiation | undefined;
   /** Its 2xx came and was acknowledged. */
   acknowledged: boolean;
 }
@@ -68,7 +70,7 @@ export class Branches {
       negotiation: offered,
       handlers,
     });
-    const branch: Branch = { call, rseq: undefined, acknowledged: false };
+    const branch: Branch = { call, rseq: undefined, answered: undefined, acknowledged: false };
     this.#byTag.set(tag ?? '', branch);
     return branch;
   }
@@ -84,11 +86,17 @@ export class Branches {
     return true;
   }
 
-  /** Reads the answer in a response, if there is a usable one. */
+  /**
+   * Reads the answer in a response, if there is a usable one. What an UPDATE of the peer has agreed on since stands:
+   * then the answer is only repeated (RFC 6337 §2.2).
+   */
   takeAnswer(branch: Branch, response: SipResponse): NegotiatedMedia | undefined {
+    const { negotiation } = branch.call.offers;
+    if (branch.answered !== undefined && branch.answered !== negotiation) return negotiation.media;
     const sdp = sdpOf(response);
     const taken = sdp === undefined ? undefined : takeAnswer(this.#parts.offered, sdp);
     if (taken?.kind !== 'agreed') return undefined;
+    branch.answered = taken.negotiation;
     branch.call.offers.adopt(taken.negotiation);
     return taken.media;
   }

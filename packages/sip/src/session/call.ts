@@ -180,8 +180,7 @@ export class CallDialog implements Call, DialogOwner {
       case 'INVITE':
         return this.#state === 'confirmed' ? this.offers.receive(transaction) : reply(transaction, 491);
       case 'UPDATE':
-        // An early dialog's offer is the INVITE's; only a refresh without one makes sense before the answer.
-        return this.#state === 'confirmed' || request.body.length === 0
+        return this.#state === 'confirmed' || request.body.length === 0 || this.#mayOfferEarly()
           ? this.offers.receive(transaction)
           : reply(transaction, 491);
       case 'PRACK':
@@ -195,6 +194,11 @@ export class CallDialog implements Call, DialogOwner {
       default:
         return reply(transaction, 405, [ALLOW]);
     }
+  }
+
+  /** A callee may change its early media once our offer has had its answer (RFC 3311 §5.1). */
+  #mayOfferEarly(): boolean {
+    return this.#parts.role === 'uac' && this.offers.isSettled;
   }
 
   #onBye(transaction: ServerTransaction): void {

@@ -65,6 +65,12 @@ export class Offers {
     return this.#negotiation;
   }
 
+  /** Something is agreed on and no offer of ours waits. */
+  get isSettled(): boolean {
+    const { media, pending } = this.#negotiation;
+    return media !== undefined && pending === undefined;
+  }
+
   /** Replaces the state while the dialog is early. */
   adopt(negotiation: Negotiation): void {
     this.#negotiation = negotiation;

@@ -38,7 +38,10 @@ export interface Ended {
   /** The cause that the network below SIP gave (Reason header); it says more than the status. */
   readonly q850?: number | undefined;
   readonly retryAfterSeconds?: number | undefined;
-  /** The highest provisional status that came; undefined when not even a 100 did. */
+  /**
+   * The highest provisional status that came, over all tries (credentials, other places); undefined when not even a
+   * 100 did. Above 100 a phone may have rung.
+   */
   readonly provisional?: number | undefined;
 }
 

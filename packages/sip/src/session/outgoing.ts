@@ -73,6 +73,8 @@ export type CallOutcome = Answered | Ended;
 
 export interface OutgoingCall {
   readonly callId: string;
+  /** Whether anything at all has come back, even a 100. */
+  readonly responded: boolean;
   /** Resolves when the call is answered or has ended. Never rejects. */
   readonly outcome: Promise<CallOutcome>;
   /** Takes the call back; nothing happens once it is answered or ended. Throws for line breaks in the reason. */
@@ -104,6 +106,7 @@ export class Outgoing implements OutgoingCall {
   #authorizedTries = 0;
   #intervalRaises = 0;
   #provisional: number | undefined;
+  #responded = false;
   #stopped: { readonly reason: EndReason; readonly lines: readonly HeaderLine[] } | undefined;
   #ringLimit: Timer | undefined;
 
@@ -134,6 +137,10 @@ export class Outgoing implements OutgoingCall {
     });
     this.callId = randomToken(stack.random, 16);
     this.outcome = new Promise((resolve) => (this.#resolve = resolve));
+  }
+
+  get responded(): boolean {
+    return this.#responded;
   }
 
   start(): void {
@@ -223,11 +230,14 @@ export class Outgoing implements OutgoingCall {
     const [hop] = this.#hops;
     if (hop === undefined) return;
     const { layer } = this.#host.stack;
-    this.#provisional = undefined;
     const transaction = layer.request(this.#makeInvite(hop), hop, {
       onResponse: (response) => this.#onResponse(response),
       onFailure: (failure) => {
-        if (this.#transaction === transaction) this.#onSilence(failure);
+        if (this.#transaction !== transaction) return;
+        // What was too large for UDP found no TCP there: the same place gets it over UDP after all.
+        const overUdp = failure === 'transport_error' && transaction.hop !== hop;
+        if (overUdp) this.#dispatch('retry');
+        else this.#onSilence(failure);
       },
     });
     this.#transaction = transaction;
@@ -281,6 +291,7 @@ export class Outgoing implements OutgoingCall {
   }
 
   #onResponse(response: SipResponse): void {
+    this.#responded = true;
     if (response.status < 200) {
       this.#provisional = Math.max(this.#provisional ?? 0, response.status);
       this.#dispatch('provisional');
@@ -344,7 +355,12 @@ export class Outgoing implements OutgoingCall {
 
   #confirm(response: SipResponse): void {
     const branch = this.#acknowledge(response);
-    if (branch === undefined) return this.#finish(endedByNetwork('no_response', this.#provisional));
+    // Somebody answered all the same: the status must show it, or the caller would try elsewhere.
+    if (branch === undefined)
+      return this.#finish({
+        ...endedByNetwork('no_response', this.#provisional),
+        sipStatus: response.status,
+      });
     const { call } = branch;
     const early = call.media;
     // A reliable early answer is not repeated in the 2xx (RFC 6337 §2.2); an unusable one refuses the media.

@@ -28,6 +28,7 @@ import {
 } from './machine.ts';
 import { NON_INVITE_CLIENT_START, nextNonInviteClient } from './non-invite-client.ts';
 import { NON_INVITE_SERVER_START, nextNonInviteServer } from './non-invite-server.ts';
+import { StreamSwitch } from './stream-switch.ts';
 
 export interface ClientHandlers {
   /** Provisional responses, the final one, and for INVITE every further 2xx. */
@@ -39,6 +40,7 @@ export interface ClientHandlers {
 export interface ClientTransaction {
   /** As sent, with its Via. */
   readonly request: SipRequest;
+  /** Where it went: over TCP instead of UDP when it is large. If that fails, another try stays with UDP. */
   readonly hop: Hop;
 }
 
@@ -83,6 +85,7 @@ interface ServerEntry extends Runner<ServerEvent> {
 export class TransactionLayer {
   readonly #options: LayerOptions;
   readonly #user: TransactionUser;
+  readonly #streams: StreamSwitch;
   readonly #clients = new Map<string, Runner<ClientEvent>>();
   readonly #servers = new Map<string, ServerEntry>();
   /** Which server transaction came first among merged requests. */
@@ -91,6 +94,7 @@ export class TransactionLayer {
   constructor(options: LayerOptions, user: TransactionUser) {
     this.#options = options;
     this.#user = user;
+    this.#streams = new StreamSwitch(options.network, options.clock);
     options.network.receive({
       onMessage: (message, source) => this.#onMessage(message, source),
       onMalformed: (answerable, status, source) => this.#onMalformed(answerable, status, source),
@@ -107,7 +111,14 @@ export class TransactionLayer {
    */
   request(request: SipRequest, hop: Hop, handlers: ClientHandlers): ClientTransaction {
     const branch = `${BRANCH_COOKIE}${randomToken(this.#options.random, 12)}`;
-    return this.#start(this.#withVia(request, hop, branch), hop, handlers);
+    const made = this.#withVia(request, hop, branch);
+    const stream = this.#streams.insteadOf(hop, made);
+    if (stream === undefined) return this.#start(made, hop, handlers);
+    const onFailure = (failure: 'timeout' | 'transport_error'): void => {
+      if (failure === 'transport_error') this.#streams.failed(stream);
+      handlers.onFailure(failure);
+    };
+    return this.#start(this.#withVia(request, stream, branch), stream, { ...handlers, onFailure });
   }
 
   /**

@@ -61,6 +61,8 @@ export interface ListenOptions {
 
 export interface NetworkOptions {
   readonly listen: readonly ListenOptions[];
+  /** What replaces the listener's own TLS settings towards a server, by the name that its certificate must carry. */
+  readonly tlsTowards?: ReadonlyMap<string, TlsSettings>;
   readonly clock?: Clock;
   readonly messageLimits?: Partial<MessageLimits>;
   readonly connectionLimits?: Partial<ConnectionLimits>;
@@ -96,12 +98,14 @@ export async function openNetwork(options: NetworkOptions): Promise<Network> {
 class SocketNetwork implements Network {
   readonly #messageLimits: MessageLimits;
   readonly #connections: ConnectionTable;
+  readonly #tlsTowards: ReadonlyMap<string, TlsSettings>;
   readonly #listeners = new Map<string, Listener>();
   #receiver: NetworkReceiver | undefined;
   #dropped = 0;
 
   constructor(options: NetworkOptions) {
     this.#messageLimits = { ...DEFAULT_MESSAGE_LIMITS, ...options.messageLimits };
+    this.#tlsTowards = options.tlsTowards ?? new Map();
     const limits = {
       ...DEFAULT_CONNECTION_LIMITS,
       maxMessageBytes: this.#messageLimits.maxMessageBytes,
@@ -228,7 +232,7 @@ class SocketNetwork implements Network {
       serverName === undefined
         ? connectTcp({ host: address, port })
         : connectTls({
-            ...tlsIdentity(listener.options.tls ?? {}),
+            ...tlsIdentity(this.#tlsTowards.get(serverName) ?? listener.options.tls ?? {}),
             host: address,
             port,
             minVersion: 'TLSv1.2',

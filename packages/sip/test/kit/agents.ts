@@ -46,15 +46,17 @@ export interface TestAgentOptions extends Partial<Omit<UserAgentOptions, 'networ
   readonly transport?: TransportName;
   readonly address?: string;
   readonly listen?: Partial<ListenOptions>;
+  /** Further listeners, beside the one that `transport` names. */
+  readonly beside?: readonly ListenOptions[];
 }
 
 /** Opens an agent that takes calls from everybody; the rest is as `options` say. */
 export async function openAgent(options: TestAgentOptions = {}): Promise<TestAgent> {
-  const { transport = 'udp', address = '127.0.0.1', listen, ...rest } = options;
+  const { transport = 'udp', address = '127.0.0.1', listen, beside = [], ...rest } = options;
   const clock = new CountingClock();
   const tls = transport === 'tls' ? { tls: SERVER_TLS } : {};
   const network = new TappedNetwork(
-    await openNetwork({ clock, listen: [{ transport, address, port: 0, ...tls, ...listen }] }),
+    await openNetwork({ clock, listen: [{ transport, address, port: 0, ...tls, ...listen }, ...beside] }),
   );
   const agent = createUserAgent({ clock, timers: SHORT_TIMERS, allowSource: () => true, ...rest, network });
   const host = address.includes(':') ? `[${address}]` : address;

@@ -3,71 +3,20 @@
  * SIPp ends with 0 when every call went as its scenario says; that is half of what these tests check.
  */
 
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { readdir } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
-import type { CallOptions, CallOutcome, TransportName } from '../../src/index.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { CallOptions, CallOutcome, IncomingCall, MediaEngine, TransportName } from '../../src/index.ts';
 import { mediaAt, openAgent, type TestAgent, until } from '../kit/agents.ts';
+import { noise, openEngine, openLine, passes } from '../media/kit/lines.ts';
+import { isMissing } from './kit/programs.ts';
+import { runCaller, type Sipp, startCallee } from './kit/sipp.ts';
 
-const MISSING = spawnSync('sipp', ['-v']).error !== undefined;
-if (MISSING)
-  process.stderr.write('SKIPPED: the tests against SIPp. To run them: apt-get install -y sip-tester\n');
+const MISSING = isMissing({ sipp: 'sip-tester' });
 
-interface Sipp {
-  readonly port: number;
-  readonly uri: string;
-  /** Resolves to the exit code: 0 when the scenario was followed. */
-  readonly done: Promise<number | null>;
-}
-
-function startSipp(port: number, args: readonly string[]): Promise<number | null> {
-  const common = [
-    '-i',
-    '127.0.0.1',
-    '-p',
-    String(port),
-    '-nostdin',
-    '-timeout',
-    '25s',
-    '-timeout_error',
-    '-nd',
-  ];
-  const child = spawn('sipp', [...args, ...common], {
-    stdio: 'ignore',
-    env: { ...process.env, TERM: 'dumb' },
-  });
-  return once(child, 'exit').then(([code]) => code as number | null);
-}
-
-/**
- * A port that was free a moment ago, below those that the kernel hands out by itself: other tests that run beside
- * these must not get it before SIPp has started.
- */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
-    const server = createServer();
-    const free = new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false));
-      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-    });
-    if (await free) return port;
-  }
-}
-
-async function callee(
-  scenario: string,
-  transport: TransportName = 'udp',
-  more: readonly string[] = [],
-): Promise<Sipp> {
-  const port = await freePort();
-  const file = fileURLToPath(new URL(`./scenarios/${scenario}.xml`, import.meta.url));
-  const done = startSipp(port, ['-sf', file, '-m', '1', '-t', transport === 'tcp' ? 't1' : 'u1', ...more]);
-  return { port, uri: `sip:bob@127.0.0.1:${port};transport=${transport}`, done };
-}
+let engine: MediaEngine;
+beforeAll(() => void (engine = openEngine()));
+afterAll(() => engine.close());
 
 /** Calls, again and again while nobody listens: over UDP retransmission waits for SIPp to start, TCP refuses. */
 async function call(caller: TestAgent, peer: Sipp, options: Partial<CallOptions> = {}): Promise<CallOutcome> {
@@ -93,32 +42,79 @@ describe.skipIf(MISSING)('SIPp as callee', () => {
   test.each<[TransportName, readonly string[]]>([
     ['udp', []],
     ['tcp', []],
-    ['udp', ['-lost', '20']],
-  ])('is called over %s %j, answers, and takes our BYE', async (transport, more) => {
-    const peer = await callee('answer', transport, more);
+    ['udp', ['-lost', '30', '-max_retrans', '30', '-max_invite_retrans', '30']],
+  ])('is called over %s %j, answers, and takes our BYE', async (transport, args) => {
+    const peer = await startCallee('answer', { transport, args });
     await using caller = await openAgent({ transport, timers: PATIENT });
     const { call: up, media } = answered(await call(caller, peer));
-    expect(media).toMatchObject({ remotePort: 6_000, codec: 'PCMU' });
+    expect(media).toMatchObject({ remotePort: peer.mediaPort, codec: 'PCMU' });
     await up.hangup();
     expect(await peer.done).toBe(0);
   });
 
   test('sees ACK and BYE follow its recorded route', async () => {
-    const peer = await callee('routed');
+    const peer = await startCallee('routed');
     await using caller = await openAgent({ timers: PATIENT });
     await answered(await call(caller, peer)).call.hangup();
     expect(await peer.done).toBe(0);
   });
 
   test('is busy, and says so in both codes', async () => {
-    const peer = await callee('busy');
+    const peer = await startCallee('busy');
     await using caller = await openAgent({ timers: PATIENT });
     expect(await call(caller, peer)).toMatchObject({ by: 'remote', sipStatus: 486, q850: 17 });
     expect(await peer.done).toBe(0);
   });
 
+  test('sends our audio back, to the bit', async () => {
+    const peer = await startCallee('answer', { args: ['-rtp_echo'] });
+    await using caller = await openAgent({ timers: PATIENT });
+    const line = await openLine(engine);
+    const outcome = await call(caller, peer, {
+      media: mediaAt(line.call.port),
+      onMedia: (media) => line.call.connect(media),
+    });
+    const { call: up } = answered(outcome);
+    expect(await passes(line, line, noise(1_000))).toBe(true);
+    expect((await line.call.close()).stats?.inbound).toMatchObject({ strangers: 0, invalid: 0 });
+    await up.hangup();
+    expect(await peer.done).toBe(0);
+  });
+
+  test.each(
+    '302 400 403 404 408 410 480 484 486 487 488 500 502 503 504 580 600 603 604 606'.split(' ').map(Number),
+  )('refuses with %i, and that is told as it was', async (sipStatus) => {
+    const peer = await startCallee('refuse', { status: `${sipStatus} As Said` });
+    await using caller = await openAgent({ timers: PATIENT });
+    expect(await call(caller, peer)).toMatchObject({
+      by: 'remote',
+      reason: sipStatus === 302 ? 'redirected' : 'rejected',
+      sipStatus,
+      sipReason: 'As Said',
+      provisional: 100,
+    });
+    expect(await peer.done).toBe(0);
+  });
+
+  test('answers just when we cancel: it gets its ACK and a BYE', async () => {
+    const peer = await startCallee('crossing');
+    await using caller = await openAgent({ timers: PATIENT });
+    const media: unknown[] = [];
+    const cancelling = new AbortController();
+    expect(
+      await call(caller, peer, {
+        signal: cancelling.signal,
+        onProgress: () => cancelling.abort(),
+        onMedia: (negotiated) => media.push(negotiated),
+      }),
+    ).toMatchObject({ by: 'local', reason: 'aborted', provisional: 180 });
+    expect(await peer.done).toBe(0);
+    await until(() => caller.agent.stats().dialogs === 0, 'the answer to BYE');
+    expect(media).toEqual([]);
+  });
+
   test('is cancelled at the ring limit', async () => {
-    const peer = await callee('cancel');
+    const peer = await startCallee('cancel');
     await using caller = await openAgent({ timers: PATIENT });
     expect(await call(caller, peer, { ringLimitMs: 3_000 })).toMatchObject({
       by: 'local',
@@ -129,7 +125,7 @@ describe.skipIf(MISSING)('SIPp as callee', () => {
   });
 
   test('is put on hold by a re-INVITE', async () => {
-    const peer = await callee('hold');
+    const peer = await startCallee('hold');
     await using caller = await openAgent({ timers: PATIENT });
     const { call: up } = answered(await call(caller, peer));
     expect(await up.hold()).toMatchObject({ kind: 'agreed', media: { direction: 'sendonly' } });
@@ -138,7 +134,7 @@ describe.skipIf(MISSING)('SIPp as callee', () => {
   });
 
   test('hangs up, with a cause', async () => {
-    const peer = await callee('hangup');
+    const peer = await startCallee('hangup');
     await using caller = await openAgent({ timers: PATIENT });
     const { call: up } = answered(await call(caller, peer));
     expect(await up.ended).toMatchObject({ by: 'remote', reason: 'hangup', q850: 31 });
@@ -146,7 +142,7 @@ describe.skipIf(MISSING)('SIPp as callee', () => {
   });
 
   test('verifies our MD5 digest', async () => {
-    const peer = await callee('challenge');
+    const peer = await startCallee('challenge');
     await using caller = await openAgent({ timers: PATIENT });
     const outcome = await call(caller, peer, { credentials: { username: 'alice', password: 'secret' } });
     await answered(outcome).call.hangup();
@@ -154,32 +150,34 @@ describe.skipIf(MISSING)('SIPp as callee', () => {
   });
 });
 
+/** Open files and sockets of this process, its threads' too. */
+const descriptors = async (): Promise<number> => (await readdir('/proc/self/fd')).length;
+
 describe.skipIf(MISSING)('SIPp as caller', () => {
-  test('makes 200 calls at 20 a second, and nothing of them is left', async () => {
+  test('makes 200 calls at 20 a second, and no dialog, timer, socket or port of them is left', async () => {
     let taken = 0;
+    const serve = async (incoming: IncomingCall): Promise<void> => {
+      const line = await openLine(engine);
+      const media = mediaAt(line.call.port);
+      const outcome = await incoming.accept({ media, onMedia: (agreed) => line.call.connect(agreed) });
+      if (outcome.kind === 'answered') await outcome.call.ended;
+      await line.call.close();
+    };
     await using agent = await openAgent({
       onInvite: (incoming) => {
         taken += 1;
         incoming.ring();
-        void incoming.accept({ media: mediaAt(50_000) });
+        void serve(incoming);
       },
     });
-    const code = await startSipp(await freePort(), [
-      '-sn',
-      'uac',
-      '-r',
-      '20',
-      '-m',
-      '200',
-      '-d',
-      '100',
-      `127.0.0.1:${agent.port}`,
-    ]);
+    const before = await descriptors();
+    const code = await runCaller(agent.port, ['-r', '20', '-m', '200', '-d', '100']);
     expect([code, taken]).toEqual([0, 200]);
     await until(
-      () => agent.agent.stats().transactions === 0 && agent.clock.pending === 0,
+      () => agent.agent.stats().transactions === 0 && agent.clock.pending === 0 && engine.size === 0,
       'the last transactions',
     );
     expect(agent.agent.stats()).toMatchObject({ dialogs: 0, connections: 0 });
+    await expect.poll(descriptors).toBeLessThanOrEqual(before);
   });
 });

@@ -5,7 +5,7 @@ import { digestParams, digestResponse } from '../../src/auth/digest.ts';
 import type { CallOptions, CallOutcome, Resolver } from '../../src/index.ts';
 import { paramText } from '../../src/message/grammar.ts';
 import { Headers } from '../../src/message/headers.ts';
-import { responseTo, type SipMessage, type SipRequest } from '../../src/message/message.ts';
+import { responseTo, type SipMessage, type SipRequest, type SipResponse } from '../../src/message/message.ts';
 import { branchOf } from '../../src/message/via.ts';
 import { mediaAt, openAgent, type TestAgent, until } from '../kit/agents.ts';
 import { PEER_SDP, RawPeer } from '../kit/raw-peer.ts';
@@ -154,6 +154,70 @@ describe('after the answer', () => {
     await peer.until('200 BYE');
     expect(await answered(outcome).ended).toMatchObject({ by: 'remote', reason: 'hangup' });
     expect(requests(peer, 'INVITE')).toHaveLength(1);
+  });
+});
+
+describe('an UPDATE of the callee before its answer', () => {
+  /** A callee that rings with a reliable 183 and can say UPDATE. */
+  async function openRinging() {
+    const peer = await RawPeer.open();
+    const caller = await openAgent();
+    const agreed: number[] = [];
+    let ringing: SipResponse | undefined;
+    let invite: SipRequest | undefined;
+    return {
+      peer,
+      caller,
+      agreed,
+      ring(sdp: string | undefined) {
+        script(peer, {
+          INVITE: (request) => {
+            invite = request;
+            const reliable = [
+              ['Require', '100rel'],
+              ['RSeq', '1'],
+            ] as const;
+            ringing = peer.answer(request, 183, { lines: reliable, ...(sdp === undefined ? {} : { sdp }) });
+          },
+          PRACK: (prack) => peer.answer(prack, 200),
+        });
+        const onMedia = ({ remotePort }: { remotePort: number }): number => agreed.push(remotePort);
+        return call(caller, peer, { onMedia });
+      },
+      async update(sdp: string) {
+        await peer.untilRequest('PRACK');
+        if (ringing === undefined || invite === undefined) throw new Error('it does not ring');
+        const { callId } = invite;
+        const update = peer.request('UPDATE', caller.uri('alice'), { callId, cseq: 7, sdp });
+        peer.send({ ...update, from: ringing.to, to: invite.from });
+      },
+      answer: (sdp: string) => invite && peer.answer(invite, 200, { sdp }),
+      async [Symbol.asyncDispose]() {
+        await caller[Symbol.asyncDispose]();
+        await peer[Symbol.asyncDispose]();
+      },
+    };
+  }
+  const moved = PEER_SDP.replace('55000', '56000').replace('o=- 1 1', 'o=- 1 2');
+
+  test('moves the media, and the 2xx that repeats the first answer does not move it back', async () => {
+    await using ringing = await openRinging();
+    const { outcome } = ringing.ring(PEER_SDP);
+    await ringing.update(moved);
+    await ringing.peer.until('200 UPDATE');
+    ringing.answer(PEER_SDP);
+    expect(await outcome).toMatchObject({ kind: 'answered', media: { remotePort: 56_000 } });
+    expect(ringing.agreed).toEqual([55_000, 56_000]);
+  });
+
+  test('meets 491 while our offer has no answer', async () => {
+    await using ringing = await openRinging();
+    const { outcome } = ringing.ring(undefined);
+    await ringing.update(moved);
+    await ringing.peer.until('491 UPDATE');
+    ringing.answer(PEER_SDP);
+    expect(await outcome).toMatchObject({ kind: 'answered', media: { remotePort: 55_000 } });
+    expect(ringing.agreed).toEqual([55_000]);
   });
 });
 
@@ -312,6 +376,38 @@ describe('failover', () => {
       provisional: 180,
     });
     expect(other.received).toEqual([]);
+  });
+});
+
+describe('what the outcome of a failed call tells', () => {
+  test('a phone that may have rung before credentials were asked for is not forgotten', async () => {
+    await using peer = await RawPeer.open();
+    await using caller = await openAgent();
+    script(peer, {
+      INVITE: (invite, nth) => {
+        if (nth > 0) return peer.answer(invite, 503);
+        peer.answer(invite, 180);
+        const challenge = ['Proxy-Authenticate', 'Digest realm="here", nonce="n", qop="auth"'] as const;
+        return peer.answer(invite, 407, { lines: [challenge] });
+      },
+    });
+    const credentials = { username: 'alice', password: 'secret' };
+    expect(await call(caller, peer, { credentials }).outcome).toMatchObject({
+      by: 'remote',
+      sipStatus: 503,
+      provisional: 180,
+    });
+  });
+
+  test('an answer that no dialog can follow from is told by its status', async () => {
+    await using peer = await RawPeer.open();
+    await using caller = await openAgent();
+    script(peer, { INVITE: (invite) => peer.answer(invite, 200, { lines: [['Record-Route', '<<>']] }) });
+    expect(await call(caller, peer).outcome).toMatchObject({
+      by: 'network',
+      reason: 'no_response',
+      sipStatus: 200,
+    });
   });
 });
 

@@ -46,7 +46,7 @@ describe.each<TransportName>(['udp', 'tcp'])('over %s', (transport) => {
     await Promise.all([caller.agent.close(), callee.agent.close()]);
     expect([caller, callee].map(({ clock }) => clock.pending)).toEqual([0, 0]);
     await until(() => sockets().length === 0, 'the last socket');
-  });
+  }, 120_000);
 });
 
 test('closing an agent ends its calls, tells the far end, and leaves nothing', async () => {

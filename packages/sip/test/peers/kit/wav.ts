@@ -1,0 +1,44 @@
+/** Mono WAV files, 16 bits: what speech programs read and write. */
+
+export interface Sound {
+  readonly rate: number;
+  readonly samples: Int16Array;
+}
+
+/** Reads the chunks in turn: programs put their own between the header and the samples. */
+export function readMonoWav(file: Buffer): Sound {
+  let rate = 0;
+  for (let at = 12; at + 8 <= file.length;) {
+    const name = file.toString('latin1', at, at + 4);
+    const bytes = file.readUInt32LE(at + 4);
+    if (name === 'fmt ') rate = file.readUInt32LE(at + 12);
+    if (name === 'data') {
+      // A program that writes to a pipe names a size beyond the end, one that has not closed its file yet none.
+      const end = bytes === 0 ? file.length : Math.min(file.length, at + 8 + bytes);
+      const samples = Int16Array.from({ length: (end - at - 8) >> 1 }, (_, index) =>
+        file.readInt16LE(at + 8 + 2 * index),
+      );
+      return { rate, samples };
+    }
+    at += 8 + bytes + (bytes % 2);
+  }
+  throw new Error('no samples');
+}
+
+export function writeMonoWav({ rate, samples }: Sound): Buffer {
+  const data = Buffer.alloc(44 + samples.length * 2);
+  data.write('RIFF', 0, 'latin1');
+  data.writeUInt32LE(36 + samples.length * 2, 4);
+  data.write('WAVEfmt ', 8, 'latin1');
+  data.writeUInt32LE(16, 16);
+  data.writeUInt16LE(1, 20);
+  data.writeUInt16LE(1, 22);
+  data.writeUInt32LE(rate, 24);
+  data.writeUInt32LE(rate * 2, 28);
+  data.writeUInt16LE(2, 32);
+  data.writeUInt16LE(16, 34);
+  data.write('data', 36, 'latin1');
+  data.writeUInt32LE(samples.length * 2, 40);
+  for (const [index, sample] of samples.entries()) data.writeInt16LE(sample, 44 + 2 * index);
+  return data;
+}
