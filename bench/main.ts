@@ -255,7 +255,7 @@ const sections: Record<string, (service: BenchService) => Promise<void>> = {
 /** The rows of an acceptance without any check, in one statement. */
 const threeRows = `with key as (
     insert into idempotency_keys (scope, key, fingerprint, run_id) values ('bench', $1, sha256(convert_to($1, 'UTF8')), $1)
-  ), job as (insert into jobs (queue, run_id, account_id, due_at) values ('dial', $1, 'bench', now()))
+  ), job as (insert into jobs (queue, subject_id, account_id, due_at) values ('dial', $1, 'bench', now()))
   insert into runs (id, public_id, account_id, goal_id, run_spec_id, run_spec_version, phone, variables, status)
   values ($1, $1, 'bench', 'bench', 'bench', 1, '+12025550100', '${JSON.stringify(variables)}', 'in_progress')`;
 

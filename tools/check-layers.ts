@@ -10,7 +10,7 @@ import { cruise, type ICruiseResult, type IForbiddenRuleType } from 'dependency-
 
 const server = 'packages/server/src';
 const stages = ['acceptance', 'queue', 'dial', 'conversation', 'result', 'publication', 'authoring'];
-const lowerLayers = ['contract', 'platform', 'storage', 'carriers', 'agents'];
+const lowerLayers = ['contract', 'platform', 'storage', 'carriers', 'agents', 'calls'];
 
 /** What a part may import beside itself and packages from npm. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -19,15 +19,21 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   sdk: ['contract'],
   // The CLI starts the program, and checks Goal files with the code that publishes them.
   cli: ['sdk', 'contract', 'main', 'authoring'],
+  // Runs in browsers; what it imports of others vanishes with their types.
+  console: ['contract', 'sdk'],
   platform: ['contract'],
   carriers: ['contract', 'platform', 'sip'],
-  agents: ['contract', 'platform', 'carriers'],
-  storage: ['contract', 'platform', 'agents'],
+  agents: ['contract', 'platform', 'carriers', 'sip'],
+  storage: ['contract', 'platform', 'carriers', 'agents'],
+  // How a call of several numbers goes on: acceptance begins it, the worker moves it on.
+  calls: ['contract', 'platform', 'agents', 'storage'],
   ...Object.fromEntries(stages.map((stage) => [stage, lowerLayers])),
   // A worker composes the stages; HTTP and the operator API use them.
   worker: [...lowerLayers, ...stages],
   http: [...lowerLayers, ...stages],
-  main: [...lowerLayers, ...stages, 'worker', 'http'],
+  // Translates call tasks in and out, at the same doors.
+  legacy: [...lowerLayers, ...stages, 'http'],
+  main: [...lowerLayers, ...stages, 'worker', 'http', 'legacy'],
 };
 
 const pathOf: Readonly<Record<string, string>> = {
@@ -35,12 +41,12 @@ const pathOf: Readonly<Record<string, string>> = {
   sip: '^packages/sip/src/',
   sdk: '^packages/sdk/src/',
   cli: '^packages/cli/(src/|package.json)',
+  console: '^packages/console/app/',
   main: `^${server}/[^/]+\\.ts$`,
   ...Object.fromEntries(
-    ['platform', 'storage', 'carriers', 'agents', 'worker', 'http', ...stages].map((part) => [
-      part,
-      `^${server}/${part}/`,
-    ]),
+    ['platform', 'storage', 'carriers', 'agents', 'calls', 'worker', 'http', 'legacy', ...stages].map(
+      (part) => [part, `^${server}/${part}/`],
+    ),
   ),
 };
 
@@ -55,12 +61,25 @@ const rules: IForbiddenRuleType[] = Object.entries(mayImport).map(([part, allowe
 }));
 
 const { output } = await cruise(
-  ['packages/contract/src', 'packages/sip/src', 'packages/sdk/src', 'packages/cli/src', server],
+  [
+    'packages/contract/src',
+    'packages/sip/src',
+    'packages/sdk/src',
+    'packages/cli/src',
+    'packages/console/app',
+    server,
+  ],
   {
     validate: true,
     ruleSet: {
       forbidden: [
         ...rules,
+        {
+          name: 'console imports types only',
+          severity: 'error',
+          from: { path: pathOf['console'] ?? '' },
+          to: { path: '^packages/(contract|sdk)/', dependencyTypesNot: ['type-only'] },
+        },
         {
           name: 'no cycles',
           severity: 'error',
@@ -77,18 +96,17 @@ const { output } = await cruise(
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default'],
-      extensions: ['.ts', '.js'],
+      extensions: ['.ts', '.tsx', '.js'],
     },
   },
 );
 const result = output as ICruiseResult;
 
-const sources = ['contract', 'sip', 'sdk', 'cli', 'server'].flatMap((name) =>
-  readdirSync(`packages/${name}/src`, { recursive: true, encoding: 'utf8' }).filter((file) =>
-    file.endsWith('.ts'),
-  ),
+const folders = ['contract', 'sip', 'sdk', 'cli', 'server'].map((name) => `packages/${name}/src`);
+const sources = [...folders, 'packages/console/app'].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file)),
 );
-const visited = result.modules.filter(({ source }) => /^packages\/[^/]+\/src\/.*\.ts$/.test(source));
+const visited = result.modules.filter(({ source }) => /^packages\/[^/]+\/(src|app)\/.*\.tsx?$/.test(source));
 const links = visited.reduce((sum, module) => sum + module.dependencies.length, 0);
 if (visited.length < sources.length || links < visited.length) {
   console.error(

@@ -6,7 +6,15 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { apiErrors, detailCodes, goalRunErrors, openApiDocument, scopes } from '@trunkcall/contract';
+import {
+  apiErrors,
+  detailCodes,
+  goalRunErrors,
+  openApiDocument,
+  scopes,
+  SipSettings,
+  Trunk,
+} from '@trunkcall/contract';
 import { settings } from '../packages/server/src/config.ts';
 import { outcomes, settlements } from '../packages/server/src/dial/outcome.ts';
 
@@ -84,7 +92,53 @@ and without the prefix (\`port: 8080\`); a variable wins over the file. A settin
 with one line that names it.
 
 ${table(['variable', 'takes', 'default', 'about'], rows)}
+
+## Trunks
+
+The settings file alone holds \`trunks\`, a list, and \`sip\`, our own end. They are used in \`production\`; \`test\` can not
+reach them. Calls try the trunks in the order of the list. An example:
+
+\`\`\`yaml
+sip:
+  bind: 192.0.2.10
+  public_address: 203.0.113.10
+trunks:
+  - name: north
+    proxy: { host: sip.example.com, port: 5061, transport: tls }
+    credentials: { username: acme, password: '\${NORTH_PASSWORD}' }
+    caller_numbers: ['+12025550142']
+    countries: [US, CA]
+    srtp: required
+    calls_per_second: 5
+    max_calls: 50
+    inbound: [198.51.100.0/24]
+\`\`\`
+
+Each trunk; a field inside another is needed where that one is given:
+
+${table(['field', 'needed', 'about'], fieldsOf(Trunk))}
+
+\`sip\`:
+
+${table(['field', 'needed', 'about'], fieldsOf(SipSettings))}
 `;
+}
+
+interface Described {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, object>>;
+  readonly required?: readonly string[];
+  readonly items?: object;
+}
+
+/** A row for every field of a JSON Schema, those inside others behind a dot. */
+function fieldsOf(schema: object, path = ''): string[][] {
+  const { properties = {}, required = [] } = schema as Described;
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const { description = '', items = field } = field as Described;
+    const row = [`\`${path}${name}\``, required.includes(name) ? 'yes' : '', description];
+    return [row, ...fieldsOf(items, `${path}${name}.`)];
+  });
 }
 
 const pages: Readonly<Record<string, () => string>> = {

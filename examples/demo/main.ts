@@ -1,8 +1,11 @@
 /**
- * The demonstration: starts Trunkcall with data of its own that it throws away, phones eight simulated people
- * through the public API, shows what is said, and checks that every call ended as it should.
+ * The demonstration: starts Trunkcall with data of its own that it throws away, phones people through the public API,
+ * shows what is said, and checks that every call ended as it should.
  *
- *   node examples/demo/main.ts [--keep]     --keep goes on serving afterwards
+ *   node examples/demo/main.ts [--sip[=host:port]] [--keep]
+ *
+ *   --sip    real SIP calls, to telephones on this machine or to the one at host:port, instead of simulated people
+ *   --keep   goes on serving afterwards
  *
  * Exit code 0 only if every outcome is the expected one.
  */
@@ -15,31 +18,44 @@ import { fileURLToPath } from 'node:url';
 import type { Credentials } from '@trunkcall/contract';
 import { OperatorClient, Trunkcall } from '@trunkcall/sdk';
 import { Listr } from 'listr2';
-import { people, type Person } from './people.ts';
+import type { Person } from './people.ts';
 import { table, transcriptLines, type Outcome } from './report.ts';
+import { simulatedWorld, sipWorld, type Access, type World } from './worlds.ts';
 
 const serverProgram = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url));
 const startLimitMs = 60_000;
 const callLimitMs = 90_000;
 const keep = process.argv.includes('--keep');
+const sip = process.argv.find((argument) => /^--sip(=|$)/.test(argument));
 
 interface Calls {
   readonly outcomes: (Outcome | undefined)[];
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), 'trunkcall-demo-'));
+const world = sip === undefined ? simulatedWorld : await sipWorld(dataDir, sip.split('=')[1] ?? null);
 const server = spawn(process.execPath, [serverProgram], {
-  env: { ...process.env, TRUNKCALL_DATA_DIR: dataDir, TRUNKCALL_PORT: '0', TRUNKCALL_LOG_LEVEL: 'warn' },
+  env: {
+    ...process.env,
+    TRUNKCALL_DATA_DIR: dataDir,
+    TRUNKCALL_PORT: '0',
+    TRUNKCALL_LOG_LEVEL: 'warn',
+    ...world.settings,
+  },
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 process.once('SIGINT', () => server.kill('SIGINT'));
 
 try {
   await listening(server);
-  const credentials = JSON.parse(
-    readFileSync(join(dataDir, 'credentials.json'), 'utf8'),
-  ) as Required<Credentials>;
-  const outcomes = await phoneEverybody(credentials);
+  const credentials = JSON.parse(readFileSync(join(dataDir, 'credentials.json'), 'utf8')) as Credentials;
+  const operator = new OperatorClient({
+    operatorToken: credentials.operator_token,
+    baseUrl: credentials.base_url,
+  });
+  const access = await world.access(credentials, operator);
+  const client = new Trunkcall({ apiKey: access.apiKey, baseUrl: credentials.base_url });
+  const outcomes = await phoneEverybody(world, access, client, operator);
   for (const line of outcomes.flatMap(transcriptLines)) console.log(line);
   console.log(table(outcomes));
   const wrong = outcomes.filter(({ asExpected }) => !asExpected);
@@ -49,9 +65,10 @@ try {
       : `${wrong.length} of ${outcomes.length} calls did not end as expected: ${wrong.map(({ person }) => person.phone).join(', ')}`,
   );
   process.exitCode = wrong.length === 0 ? 0 : 1;
-  if (keep) await serveOn(credentials);
+  if (keep) await serveOn(credentials.base_url, access);
 } finally {
   await stopped(server);
+  await world.close();
   rmSync(dataDir, { recursive: true, force: true });
 }
 
@@ -75,18 +92,18 @@ async function listening(service: ChildProcess): Promise<void> {
 }
 
 /** Calls all at once, and shows each call as it goes: a view in a terminal, plain lines elsewhere. */
-async function phoneEverybody(credentials: Required<Credentials>): Promise<Outcome[]> {
-  const client = new Trunkcall({ apiKey: credentials.api_key, baseUrl: credentials.base_url });
-  const operator = new OperatorClient({
-    operatorToken: credentials.operator_token,
-    baseUrl: credentials.base_url,
-  });
+async function phoneEverybody(
+  { people }: World,
+  { goals }: Access,
+  client: Trunkcall,
+  operator: OperatorClient,
+): Promise<Outcome[]> {
   const tasks = new Listr<Calls>(
     people.map((person, index) => ({
       title: `${person.phone}  ${person.name}`,
       rendererOptions: { bottomBar: false, persistentOutput: true },
       task: async (calls, task) => {
-        const goalId = credentials.goals[person.goal];
+        const goalId = goals[person.goal];
         if (goalId === undefined) throw new Error(`the Goal ${person.goal} was not published`);
         // Lines of eight calls come mixed where there is no terminal: each names its number.
         calls.outcomes[index] = await phone(client, operator, goalId, person, (line) => {
@@ -132,9 +149,9 @@ async function phone(
   return { person, run, transcript, seconds, asExpected };
 }
 
-async function serveOn({ base_url, api_key, goals }: Required<Credentials>): Promise<void> {
-  console.log(`\nStill serving on ${base_url}; Ctrl-C ends it.`);
-  console.log(`API key: ${api_key}\nGoals:   ${JSON.stringify(goals)}`);
+async function serveOn(url: string, { apiKey, goals }: Access): Promise<void> {
+  console.log(`\nStill serving on ${url}; Ctrl-C ends it.`);
+  console.log(`API key: ${apiKey}\nGoals:   ${JSON.stringify(goals)}`);
   await ended(server);
 }
 

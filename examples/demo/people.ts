@@ -26,3 +26,12 @@ export const people: readonly Person[] = [
   delivery('04', 'has voicemail', { error: 'no_answer', detail: 'voicemail' }),
   delivery('10', 'never wants to be called again', { error: 'result_unavailable', detail: 'opted_out' }),
 ];
+
+/** Whom it calls over SIP: `phones.ts` answers. */
+export const sipPeople: readonly Person[] = [
+  delivery('00', 'presses keys', 'result'),
+  delivery('02', 'is on the phone', { error: 'no_answer', detail: 'busy' }),
+  delivery('03', 'declines', { error: 'declined', detail: 'declined' }),
+  delivery('08', 'has no such number', { error: 'call_failed', detail: 'invalid_number' }),
+  delivery('01', 'lets it ring', { error: 'no_answer', detail: 'ring_timeout' }),
+];

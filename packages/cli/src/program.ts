@@ -1,10 +1,13 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { accountCommands } from './commands/accounts.ts';
+import { callCommands } from './commands/calls.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { goalCommands } from './commands/goals.ts';
 import { keyCommands } from './commands/keys.ts';
+import { numberCommands } from './commands/numbers.ts';
 import { runCommands } from './commands/runs.ts';
+import { webhookCommands } from './commands/webhooks.ts';
 import { connect, type Connect } from './connect.ts';
 import { describeFailure, Failure, type Exit } from './failure.ts';
 import { createReport, type Report } from './report.ts';
@@ -85,6 +88,9 @@ function buildProgram(context: Context, process: Process, json: boolean): Comman
   keyCommands(program.command('keys').description('API keys'), context);
   goalCommands(program.command('goals').description('Goals: draft, publish, pause, retire'), context);
   runCommands(program.command('runs').description('Runs: list, show, watch, cancel'), context);
+  callCommands(program.command('calls').description('calls without a Goal: list, show, cancel'), context);
+  numberCommands(program.command('numbers').description('our own numbers'), context);
+  webhookCommands(program.command('webhooks').description('webhooks: endpoints and deliveries'), context);
   doctorCommand(program.command('doctor'), context);
   for (const command of family(program)) command.option(jsonFlag, 'print one JSON document');
   return program;

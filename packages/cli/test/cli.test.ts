@@ -103,6 +103,39 @@ test('a key is printed once, works with the scopes it was given, and can be revo
   expect(out).toMatch(/^key +tc_test_\S+\n/);
 });
 
+test('a webhook endpoint goes through its whole life, with its deliveries', { timeout: 90_000 }, async () => {
+  await json('accounts', 'create', 'hooked');
+  const url = 'https://receiver.example/hook';
+  const added = await json<Id & { secret: string }>(
+    'webhooks',
+    'add',
+    url,
+    '--account=hooked',
+    '--type=call.failed',
+    '--description=Ops',
+    '--signed',
+  );
+  expect(added).toMatchObject({ url, types: ['call.failed'], description: 'Ops', signed: true });
+  expect(added.secret).toMatch(/^whsec_/);
+  expect(await json('webhooks', 'list', '--account', 'hooked')).toMatchObject({ data: [{ id: added.id }] });
+  const rotated = await trunkcall(['webhooks', 'rotate-secret', added.id]);
+  expect(rotated.out).toMatch(/^secret +whsec_\S+\n/);
+
+  const delivery = await json<Id>('webhooks', 'test', added.id);
+  expect(await json('webhooks', 'deliveries', '--webhook', added.id, '--state', 'pending')).toMatchObject({
+    data: [{ id: delivery.id, type: 'webhook.test' }],
+  });
+  const shown = await trunkcall(['webhooks', 'delivery', delivery.id]);
+  expect(shown.out).toContain('"type":"webhook.test"');
+  expect(await json('webhooks', 'replay', delivery.id)).toMatchObject({ id: delivery.id, state: 'pending' });
+
+  expect(await json('webhooks', 'disable', added.id)).toMatchObject({ enabled: false });
+  const table = await trunkcall(['webhooks', 'list', '--account', 'hooked']);
+  expect(table.out).toMatch(new RegExp(`${added.id} +disabled \\(operator\\) +yes +${url} +Ops`));
+  expect((await trunkcall(['webhooks', 'deliveries', '--webhook', added.id])).out).toContain(delivery.id);
+  expect(await json('webhooks', 'enable', added.id)).toMatchObject({ enabled: true });
+});
+
 test('a Goal goes through its whole life', async () => {
   await json('accounts', 'create', 'author');
   const file = join(directory, 'goal.json');

@@ -73,6 +73,17 @@ export const apiErrors = {
     meaning: 'An object with this name exists already (operator API).',
     action: 'Choose another name, or use the existing object.',
   },
+  webhook_conflict: {
+    statuses: [409],
+    meaning: 'The webhook endpoint is disabled, or the delivery is being sent at this moment (operator API).',
+    action: 'Enable the endpoint, or wait for the end of the try.',
+  },
+  edit_conflict: {
+    statuses: [412],
+    meaning:
+      'Somebody else changed the draft since it was read; `details.revision` is the present one (console).',
+    action: 'Read the draft again, and repeat the change on it.',
+  },
   payload_too_large: {
     statuses: [413],
     meaning: 'The body is larger than the operation allows.',
@@ -87,6 +98,42 @@ export const apiErrors = {
     statuses: [422],
     meaning: '`phone` is not a supported E.164 number, is outside the Goal’s targets, or must not be called.',
     action: 'Validate the number before sending.',
+  },
+  result_schema_invalid: {
+    statuses: [422],
+    meaning: '`result_schema` uses something that is not supported; `details.problems` lists where and what.',
+    action: 'Change the schema at the named places.',
+  },
+  recipient_result_schema_invalid: {
+    statuses: [422],
+    meaning: '`recipient_result_schema` uses something that is not supported, or a reserved name.',
+    action: 'Change the schema at the places in `details.problems`.',
+  },
+  invalid_webhook_url: {
+    statuses: [422],
+    meaning: '`webhook_url` is not an HTTPS URL of a public address.',
+    action: 'Send a URL that the service may deliver to.',
+  },
+  call_not_ready: {
+    statuses: [422],
+    meaning:
+      'The call task can not be carried out as it stands: `details.reason_code` says why, `details.questions` asks for what is missing.',
+    action: 'Complete the task and send it with a new Idempotency-Key; the old one replays this answer.',
+  },
+  input_incomplete: {
+    statuses: [422],
+    meaning: 'The task lacks facts; `details.missing_inputs` lists them.',
+    action: 'Complete the task; the same Idempotency-Key may be used.',
+  },
+  call_cannot_cancel: {
+    statuses: [409],
+    meaning: 'The call was dialled already, or has ended.',
+    action: 'Nothing to do; read the call.',
+  },
+  gone: {
+    statuses: [410],
+    meaning: 'The call task endpoints have been retired.',
+    action: 'Start Goal Runs or one-shot calls instead.',
   },
   schema_override_not_allowed: {
     statuses: [422],
@@ -143,6 +190,9 @@ export const detailCodes = {
   agent_failed: 'The voice agent failed during the call.',
   worker_lost: 'The process that led the call died; the number is not dialled again.',
   do_not_call: 'The callee asked not to be called; the number was not dialled.',
+  not_allowed:
+    'No trunk may call the number: costly, of a country that is not called, or our own. It was not dialled.',
+  daily_limit: 'The number or the account has reached its limit of the day; the number was not dialled.',
   waited_too_long: 'The Run waited seven days for its calling window or for a free slot.',
   call_limit: 'The call reached its time limit.',
   operator: 'An operator stopped the Run.',

@@ -40,14 +40,100 @@ export type InputSchema = Static<typeof InputSchema>;
 export const ResultSchema = flatSchema('JSON Schema of `result`: scalar properties only, no `default`.');
 export type ResultSchema = Static<typeof ResultSchema>;
 
-export const AgentSettings = Type.Object(
+const ScriptedAgentSettings = Type.Object(
   {
     kind: Type.Literal('scripted', {
       description: 'The key-less agent that walks through the result schema.',
     }),
   },
-  { ...closed, description: 'Who speaks.' },
+  closed,
 );
+
+export const RealtimeAgentSettings = Type.Object(
+  {
+    kind: Type.Literal('realtime', {
+      description: 'A model that hears and speaks, behind the OpenAI Realtime protocol.',
+    }),
+    model: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: 'Model (Azure: deployment); the one of the deployment’s settings by default.',
+      }),
+    ),
+    voice: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 100, description: 'Voice, as the provider names it.' }),
+    ),
+    vad: Type.Optional(
+      Type.Object(
+        {
+          kind: enumeration(['server_vad', 'semantic_vad'], {
+            description: 'Whether the end of a turn is told by silence or by what was said.',
+          }),
+          threshold: Type.Optional(
+            Type.Number({
+              minimum: 0,
+              maximum: 1,
+              description: '`server_vad`: how loud speech is; higher for noisy lines.',
+            }),
+          ),
+          silence_ms: Type.Optional(
+            Type.Integer({
+              minimum: 100,
+              maximum: 3_000,
+              description: '`server_vad`: the silence that ends a turn, milliseconds.',
+            }),
+          ),
+          eagerness: Type.Optional(
+            enumeration(['low', 'medium', 'high', 'auto'], {
+              description: '`semantic_vad`: how soon a pause ends a turn.',
+            }),
+          ),
+        },
+        { ...closed, description: 'How the provider tells that the callee speaks.' },
+      ),
+    ),
+    noise_reduction: Type.Optional(
+      enumeration(['near_field', 'far_field', 'off'], {
+        description: 'What the provider does about noise before it listens; `near_field` by default.',
+      }),
+    ),
+  },
+  closed,
+);
+export type RealtimeAgentSettings = Static<typeof RealtimeAgentSettings>;
+
+const name = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 100, description }));
+
+export const CascadeAgentSettings = Type.Object(
+  {
+    kind: Type.Literal('cascade', {
+      description: 'A transcriber, a chat model and a voice in a row, each behind an endpoint of its own.',
+    }),
+    model: name('Chat model; the one of the deployment’s settings by default.'),
+    transcribe_model: name('Model of the transcriber; the one of the deployment’s settings by default.'),
+    voice: name('Voice, as its provider names it; the one of the deployment’s settings by default.'),
+    filler: Type.Optional(
+      Type.Boolean({
+        description: 'Whether to ask for a moment when the model’s answer is late; `false` by default.',
+      }),
+    ),
+  },
+  closed,
+);
+export type CascadeAgentSettings = Static<typeof CascadeAgentSettings>;
+
+const agentSettings = [ScriptedAgentSettings, RealtimeAgentSettings, CascadeAgentSettings];
+
+/** The `kind` selects the shape, so that a mistake is told about that shape alone. */
+export const AgentSettings = Type.Unsafe<Static<(typeof agentSettings)[number]>>({
+  type: 'object',
+  required: ['kind'],
+  discriminator: { propertyName: 'kind' },
+  oneOf: agentSettings,
+  description: 'Who speaks.',
+});
 export type AgentSettings = Static<typeof AgentSettings>;
 
 export const MachinePolicy = enumeration(['hang_up', 'leave_message'], {

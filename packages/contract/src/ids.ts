@@ -13,10 +13,15 @@ export const idPrefixes = [
   'run',
   'call',
   'rcp',
+  'num',
   'att',
   'evt',
   'req',
   'wrk',
+  'whe',
+  'dlv',
+  'prsn',
+  'aud',
 ] as const;
 export type IdPrefix = (typeof idPrefixes)[number];
 

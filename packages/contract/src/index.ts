@@ -1,6 +1,11 @@
+export * from './console.ts';
 export * from './errors.ts';
 export * from './ids.ts';
 export * from './schemas.ts';
 export * from './goal-file.ts';
+export type * from './call-schema.ts';
+export * from './calls.ts';
 export * from './operator.ts';
+export * from './operator-webhooks.ts';
+export * from './trunks.ts';
 export * from './openapi.ts';

@@ -1,20 +1,49 @@
 /**
  * The OpenAPI 3.1 document of the Developer API, made from the schemas that the service itself uses.
  */
-import { apiErrors, goalRunErrors, type ApiErrorCode } from './errors.ts';
+import {
+  CallEvent,
+  CallEventList,
+  CallTask,
+  CallTaskRequest,
+  OneShotCall,
+  OneShotCallRequest,
+} from './calls.ts';
+import { goalRunErrors } from './errors.ts';
+import { callPaths } from './openapi-calls.ts';
+import {
+  componentSchema,
+  everywhere,
+  headerReference,
+  headers,
+  json,
+  pathParameter,
+  reference,
+  refusals,
+  success,
+  withKey,
+  type Json,
+} from './openapi-parts.ts';
 import { ErrorEnvelope, Goal, GoalList, GoalRun, GoalRunRequest } from './schemas.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 export interface OpenApiOptions {
   /** Absolute address of the service; by default the address that served the document. */
   readonly baseUrl?: string;
 }
 
-const components = { Goal, GoalList, GoalRun, GoalRunRequest, Error: ErrorEnvelope } as const;
-type ComponentName = keyof typeof components;
-
-const reference = (name: ComponentName): Json => ({ $ref: `#/components/schemas/${name}` });
+const components = {
+  Goal,
+  GoalList,
+  GoalRun,
+  GoalRunRequest,
+  Call: OneShotCall,
+  CallRequest: OneShotCallRequest,
+  CallTask,
+  CallTaskRequest,
+  CallEvent,
+  CallEventList,
+  Error: ErrorEnvelope,
+} as const;
 
 /** Builds the document; plain JSON. */
 export function openApiDocument({ baseUrl = '/' }: OpenApiOptions = {}): Json {
@@ -24,7 +53,7 @@ export function openApiDocument({ baseUrl = '/' }: OpenApiOptions = {}): Json {
       title: 'Trunkcall Developer API',
       version: '0.6.0',
       description:
-        'Starts phone calls from published Goals and gives their results. Requests come from servers only: keep API keys out of browsers and apps.',
+        'Starts phone calls, from published Goals or with a task in free text, and gives their results. Requests come from servers only: keep API keys out of browsers and apps.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],
@@ -32,6 +61,12 @@ export function openApiDocument({ baseUrl = '/' }: OpenApiOptions = {}): Json {
     tags: [
       { name: 'Goals', description: 'Published phone workflows.' },
       { name: 'Goal Runs', description: 'One call each, started from a Goal.' },
+      { name: 'Calls', description: 'One call to one number, with a task in free text and no Goal.' },
+      {
+        name: 'Call tasks',
+        description:
+          'Deprecated; they end on 2026-12-31 at 16:00 UTC. A call task for one number becomes a one-shot call (`POST /v2/calls`), one that is repeated becomes a Goal; docs/migrating-from-call-tasks.md shows how.',
+      },
       { name: 'Service', description: 'For operators and load balancers.' },
     ],
     paths: {
@@ -39,6 +74,7 @@ export function openApiDocument({ baseUrl = '/' }: OpenApiOptions = {}): Json {
       '/v1/goals/{goal_id}': { parameters: [goalId], get: getGoal },
       '/v1/goals/{goal_id}/runs': { parameters: [goalId], post: createGoalRun },
       '/v1/goals/{goal_id}/runs/{goal_run_id}': { parameters: [goalId, goalRunId], get: getGoalRun },
+      ...callPaths,
       '/livez': { get: livez },
       '/readyz': { get: readyz },
     },
@@ -128,87 +164,12 @@ const exampleRuns: Json = {
   },
 };
 
-const headers: Record<string, Json> = {
-  RequestId: { description: 'Our id of this exchange; name it in reports.', schema: { type: 'string' } },
-  RetryAfter: { description: 'Whole seconds to wait.', schema: { type: 'integer', minimum: 1 } },
-  Location: { description: 'Path of the Goal Run, relative to the service.', schema: { type: 'string' } },
-  IdempotencyReplayed: {
-    description: '`true` when the request had been accepted before.',
-    schema: { type: 'string', const: 'true' },
-  },
-  Allow: { description: 'The methods that the path takes.', schema: { type: 'string' } },
-  WwwAuthenticate: { description: 'The scheme that is asked for.', schema: { type: 'string' } },
-};
-
-const headerReference = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
-const requestIdHeader = { 'Request-Id': headerReference('RequestId') };
-
-const pathParameter = (name: string, description: string, example: string): Json => ({
-  name,
-  in: 'path',
-  required: true,
-  description,
-  schema: { type: 'string' },
-  example,
-});
 const goalId = pathParameter('goal_id', 'The Goal’s `id`.', exampleIds.goal);
 const goalRunId = pathParameter(
   'goal_run_id',
   'The Goal Run’s `id`; a `run_id` is not accepted.',
   exampleIds.goalRun,
 );
-
-const json = (schema: Json, examples: Json): Json => ({ 'application/json': { schema, examples } });
-
-/** What any operation may answer; codes that share a status share a response. */
-const everywhere: readonly ApiErrorCode[] = [
-  'invalid_request',
-  'method_not_allowed',
-  'request_timeout',
-  'headers_too_large',
-  'internal_error',
-  'provider_unavailable',
-];
-const withKey: readonly ApiErrorCode[] = [...everywhere, 'unauthorized', 'forbidden', 'rate_limit_exceeded'];
-
-const extraHeaders: Partial<Record<number, Json>> = {
-  401: { 'WWW-Authenticate': headerReference('WwwAuthenticate') },
-  405: { Allow: headerReference('Allow') },
-  429: { 'Retry-After': headerReference('RetryAfter') },
-  503: { 'Retry-After': headerReference('RetryAfter') },
-};
-
-/** One response for each status that the codes can have. */
-function refusals(codes: readonly ApiErrorCode[]): Json {
-  const statuses = new Set(codes.flatMap((code) => [...apiErrors[code].statuses]));
-  return Object.fromEntries(
-    [...statuses]
-      .toSorted((a, b) => a - b)
-      .map((status) => {
-        const here = codes.filter((code) => apiErrors[code].statuses.some((other) => other === status));
-        return [String(status), refusal(status, here)];
-      }),
-  );
-}
-
-function refusal(status: number, codes: readonly ApiErrorCode[]): Json {
-  const lines = codes.map((code) => `\`${code}\`: ${apiErrors[code].meaning} ${apiErrors[code].action}`);
-  const examples = codes.map((code) => [
-    code,
-    { value: { error: { code, message: apiErrors[code].meaning, details: {} } } },
-  ]);
-  return {
-    description: lines.join('\n\n'),
-    headers: { ...requestIdHeader, ...extraHeaders[status] },
-    content: json(reference('Error'), Object.fromEntries(examples)),
-  };
-}
-
-const success = (description: string, schema: Json, examples: Json, moreHeaders: Json = {}): Json => ({
-  description,
-  headers: { ...requestIdHeader, ...moreHeaders },
-  content: json(schema, examples),
-});
 
 const listGoals: Json = {
   operationId: 'listGoals',
@@ -328,16 +289,3 @@ function statusOperation(operationId: string, status: string, description: strin
 
 const livez = statusOperation('livez', 'alive', 'The process answers.');
 const readyz = statusOperation('readyz', 'ready', 'The process can do its work.');
-
-/** A schema as plain JSON, in which other components are references. */
-function componentSchema(schema: object): unknown {
-  const { $id: _ownName, ...rest } = JSON.parse(JSON.stringify(schema)) as Record<string, unknown>;
-  return withReferences(rest);
-}
-
-function withReferences(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(withReferences);
-  if (typeof node !== 'object' || node === null) return node;
-  if ('$id' in node && typeof node.$id === 'string') return { $ref: `#/components/schemas/${node.$id}` };
-  return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, withReferences(value)]));
-}

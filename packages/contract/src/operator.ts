@@ -6,7 +6,8 @@ import { Type, type Static } from 'typebox';
 import { enumeration } from './enumeration.ts';
 import { scopes, type Scope } from './errors.ts';
 import type { GoalFile, Scalar, Variables } from './goal-file.ts';
-import type { GoalRun, GoalRunStatus } from './schemas.ts';
+import type { CallStatus, CallTask, OneShotCall } from './calls.ts';
+import { phonePattern, type GoalRun, type GoalRunStatus } from './schemas.ts';
 
 const closed = { additionalProperties: false } as const;
 
@@ -25,13 +26,32 @@ export type CreateAccountRequest = Static<typeof CreateAccountRequest>;
 
 export const UpdateAccountRequest = Type.Object(
   {
-    max_active_calls: Type.Integer({
-      minimum: 1,
-      maximum: 100_000,
-      description: 'How many calls of the account may run at the same time.',
-    }),
+    max_active_calls: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 100_000,
+        description: 'How many calls of the account may run at the same time.',
+      }),
+    ),
+    max_active_tasks: Type.Optional(
+      Type.Union([Type.Integer({ minimum: 1, maximum: 1_000 }), Type.Null()], {
+        description:
+          'How many call tasks may be in progress at the same time; null: 1 on shared lines, 10 with a number of its own.',
+      }),
+    ),
+    region: Type.Optional(
+      Type.String({
+        pattern: '^[A-Z]{2}$',
+        description: 'ISO 3166-1 alpha-2: how national numbers in the text of a task are read.',
+      }),
+    ),
+    default_number: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], {
+        description: 'Id of one of the account’s own numbers, which callees see; null: the shared lines.',
+      }),
+    ),
   },
-  closed,
+  { ...closed, minProperties: 1 },
 );
 export type UpdateAccountRequest = Static<typeof UpdateAccountRequest>;
 
@@ -40,7 +60,58 @@ export interface OperatorAccount {
   readonly name: string;
   readonly max_active_calls: number;
   readonly active_calls: number;
+  /** Null: what its lines allow. */
+  readonly max_active_tasks: number | null;
+  readonly region: string;
+  /** Id of the number that callees see; null: the shared lines. */
+  readonly default_number: string | null;
   readonly created_at: string;
+}
+
+export const AddNumberRequest = Type.Object(
+  {
+    phone: Type.String({ pattern: phonePattern, description: 'Canonical E.164, and one of ours.' }),
+    account: Type.Optional(
+      Type.String({ description: 'Account id or name whose own it is; without it all share it.' }),
+    ),
+  },
+  closed,
+);
+export type AddNumberRequest = Static<typeof AddNumberRequest>;
+
+/** A number that callees may see, and that is never dialled. */
+export interface OperatorNumber {
+  readonly id: string;
+  readonly phone: string;
+  /** Null: shared by all accounts. */
+  readonly account_id: string | null;
+  readonly created_at: string;
+}
+
+/** A call task or a one-shot call, as the operator lists it. */
+export interface OperatorCall {
+  readonly id: string;
+  readonly account_id: string;
+  readonly kind: 'task' | 'one_shot';
+  readonly status: CallStatus;
+  readonly error_code: string | null;
+  readonly summary: string | null;
+  readonly cancel_requested_at: string | null;
+  readonly created_at: string;
+  readonly completed_at: string | null;
+}
+
+export interface OperatorCallDetail extends OperatorCall {
+  /** As its client sees it, with the digits of numbers hidden. */
+  readonly view: CallTask | OneShotCall;
+  /** Oldest first. */
+  readonly events: readonly OperatorEvent[];
+}
+
+export interface ListCallsQuery {
+  readonly account?: string;
+  readonly after?: string;
+  readonly limit?: number;
 }
 
 export const CreateKeyRequest = Type.Object(

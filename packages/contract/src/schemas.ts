@@ -5,13 +5,15 @@ import { apiErrors, goalRunErrors, type GoalRunErrorCode } from './errors.ts';
 
 const closed = { additionalProperties: false } as const;
 
-const jsonObject = (description: string) =>
+export const jsonObject = (description: string) =>
   Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, description });
 
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
+export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(
+  schema: T,
+  description: string,
+) => Type.Union([schema, Type.Null()], { description });
 
-const timestamp = (description: string) => Type.String({ format: 'date-time', description });
+export const timestamp = (description: string) => Type.String({ format: 'date-time', description });
 
 export const RunSpecReference = Type.Object(
   {

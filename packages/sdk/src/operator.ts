@@ -1,19 +1,33 @@
 import type {
+  AddNumberRequest,
   CreatedKey,
   CreateKeyRequest,
+  CreateWebhookRequest,
   DoctorReport,
   GoalAction,
   GoalFileProblem,
+  ListCallsQuery,
+  ListDeliveriesQuery,
   ListGoalsQuery,
   ListRunsQuery,
+  ListWebhooksQuery,
   OperatorAccount,
+  OperatorCall,
+  OperatorCallDetail,
+  OperatorDelivery,
+  OperatorDeliveryDetail,
   OperatorGoal,
   OperatorGoalDetail,
   OperatorKey,
   OperatorList,
+  OperatorNumber,
   OperatorRun,
   OperatorRunDetail,
+  OperatorWebhook,
   RunProgress,
+  UpdateAccountRequest,
+  WebhookSwitch,
+  WebhookWithSecret,
 } from '@trunkcall/contract';
 import {
   createTransport,
@@ -55,10 +69,25 @@ export class OperatorClient {
     return this.#get('/accounts', {}, options);
   }
 
-  /** `account` is an id or a name. */
-  limitAccount(account: string, maxActiveCalls: number, options?: CallOptions): Promise<OperatorAccount> {
-    const body = { max_active_calls: maxActiveCalls };
-    return this.#send('PATCH', `/accounts/${encodeURIComponent(account)}`, jsonBody(body), options);
+  /** `account` is an id or a name; what `change` leaves out stays. */
+  updateAccount(
+    account: string,
+    change: UpdateAccountRequest,
+    options?: CallOptions,
+  ): Promise<OperatorAccount> {
+    return this.#send('PATCH', `/accounts/${encodeURIComponent(account)}`, jsonBody(change), options);
+  }
+
+  addNumber(number: AddNumberRequest, options?: CallOptions): Promise<OperatorNumber> {
+    return this.#post('/numbers', number, options);
+  }
+
+  listNumbers(options?: CallOptions): Promise<OperatorList<OperatorNumber>> {
+    return this.#get('/numbers', {}, options);
+  }
+
+  removeNumber(numberId: string, options?: CallOptions): Promise<OperatorNumber> {
+    return this.#post(`/numbers/${encodeURIComponent(numberId)}/remove`, undefined, options);
   }
 
   createKey(key: CreateKeyRequest, options?: CallOptions): Promise<CreatedKey> {
@@ -130,6 +159,61 @@ export class OperatorClient {
 
   cancelRun(run: string, options?: CallOptions): Promise<OperatorRun> {
     return this.#post(`/runs/${encodeURIComponent(run)}/cancel`, undefined, options);
+  }
+
+  /** Call tasks and one-shot calls, newest first. */
+  listCalls(query: ListCallsQuery = {}, options?: CallOptions): Promise<OperatorList<OperatorCall>> {
+    return this.#get('/calls', { ...query }, options);
+  }
+
+  getCall(callId: string, options?: CallOptions): Promise<OperatorCallDetail> {
+    return this.#get(`/calls/${encodeURIComponent(callId)}`, {}, options);
+  }
+
+  /** Stops a call: live calls of it are hung up shortly after. */
+  cancelCall(callId: string, options?: CallOptions): Promise<OperatorCall> {
+    return this.#post(`/calls/${encodeURIComponent(callId)}/cancel`, undefined, options);
+  }
+
+  createWebhook(webhook: CreateWebhookRequest, options?: CallOptions): Promise<WebhookWithSecret> {
+    return this.#post('/webhooks', webhook, options);
+  }
+
+  /** Webhook endpoints of one account or of all, oldest first. */
+  listWebhooks(query: ListWebhooksQuery = {}, options?: CallOptions): Promise<OperatorList<OperatorWebhook>> {
+    return this.#get('/webhooks', { ...query }, options);
+  }
+
+  getWebhook(webhookId: string, options?: CallOptions): Promise<OperatorWebhook> {
+    return this.#get(`/webhooks/${encodeURIComponent(webhookId)}`, {}, options);
+  }
+
+  switchWebhook(webhookId: string, to: WebhookSwitch, options?: CallOptions): Promise<OperatorWebhook> {
+    return this.#post(`/webhooks/${encodeURIComponent(webhookId)}/${to}`, undefined, options);
+  }
+
+  rotateWebhookSecret(webhookId: string, options?: CallOptions): Promise<WebhookWithSecret> {
+    return this.#post(`/webhooks/${encodeURIComponent(webhookId)}/rotate_secret`, undefined, options);
+  }
+
+  testWebhook(webhookId: string, options?: CallOptions): Promise<OperatorDelivery> {
+    return this.#post(`/webhooks/${encodeURIComponent(webhookId)}/test`, undefined, options);
+  }
+
+  /** Webhook deliveries, newest first. */
+  listDeliveries(
+    query: ListDeliveriesQuery = {},
+    options?: CallOptions,
+  ): Promise<OperatorList<OperatorDelivery>> {
+    return this.#get('/webhook_deliveries', { ...query }, options);
+  }
+
+  getDelivery(deliveryId: string, options?: CallOptions): Promise<OperatorDeliveryDetail> {
+    return this.#get(`/webhook_deliveries/${encodeURIComponent(deliveryId)}`, {}, options);
+  }
+
+  replayDelivery(deliveryId: string, options?: CallOptions): Promise<OperatorDelivery> {
+    return this.#post(`/webhook_deliveries/${encodeURIComponent(deliveryId)}/replay`, undefined, options);
   }
 
   doctor(options?: CallOptions): Promise<DoctorReport> {

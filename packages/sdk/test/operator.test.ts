@@ -52,6 +52,30 @@ test('a Goal file travels as it is, with its media type', async () => {
   ]);
 });
 
+test('webhooks and deliveries have their paths', async () => {
+  const { client, sent } = await against([{ body: {} }]);
+  await client.createWebhook({ account: 'a', url: 'https://x.example/' });
+  await client.listWebhooks({ account: 'a b' });
+  await client.getWebhook('whe_1');
+  await client.switchWebhook('whe_1', 'disable');
+  await client.rotateWebhookSecret('whe_1');
+  await client.testWebhook('whe_1');
+  await client.listDeliveries({ webhook: 'whe_1', state: 'failed', limit: 5 });
+  await client.getDelivery('dlv_1');
+  await client.replayDelivery('dlv_1');
+  expect(sent.map(({ method, url }) => `${method} ${url.replace('/operator/v1', '')}`)).toEqual([
+    'POST /webhooks',
+    'GET /webhooks?account=a+b',
+    'GET /webhooks/whe_1',
+    'POST /webhooks/whe_1/disable',
+    'POST /webhooks/whe_1/rotate_secret',
+    'POST /webhooks/whe_1/test',
+    'GET /webhook_deliveries?webhook=whe_1&state=failed&limit=5',
+    'GET /webhook_deliveries/dlv_1',
+    'POST /webhook_deliveries/dlv_1/replay',
+  ]);
+});
+
 test('a watch goes on from the position of the last answer, also after a lost connection, until the end', async () => {
   const { client, sent } = await against([
     progress('1.0.-1', false),

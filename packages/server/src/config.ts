@@ -6,12 +6,17 @@
  */
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import type { Trunk } from '@trunkcall/contract';
 import { parse } from 'yaml';
+import type { CascadeSettings } from './agents/cascade/parts.ts';
 import { operatorTokenForm } from './authoring/operator-tokens.ts';
+import { readTrunks, TrunkProblem, type TrunkSettings } from './carriers/sip/trunks.ts';
+import { allowedReceivers } from './publication/destination.ts';
 
 export type Role = 'api' | 'worker';
 
-export interface Config {
+/** Beside the settings of the table: `trunks` and `sip`, which only the file can hold. */
+export interface Config extends TrunkSettings, CascadeSettings {
   readonly environment: 'test' | 'production';
   readonly roles: readonly Role[];
   readonly host: string;
@@ -28,10 +33,24 @@ export interface Config {
   readonly drainMs: number;
   readonly maxCallsPerProcess: number;
   readonly maxCalls: number;
+  readonly maxCallsPerNumberPerDay: number;
+  readonly maxCallsPerAccountPerDay: number;
+  readonly maxSpendPerAccountPerDay: number | null;
   readonly rateLimitPerSecond: number;
   readonly rateLimitBurst: number;
+  readonly maxQueuedTasks: number;
+  readonly callTaskCutoff: 'on' | 'off';
+  readonly webhookHeaderPrefix: string;
+  readonly webhookAllow: readonly string[];
+  readonly webhookCaFile: string | null;
+  readonly webhooksPerReceiver: number;
+  readonly webhookRetentionDays: number;
   readonly simulationSpeed: number;
   readonly simulationSeed: string;
+  readonly realtimeUrl: string | null;
+  readonly realtimeApiKey: string | null;
+  readonly realtimeDialect: 'openai' | 'azure' | 'xai' | 'generic';
+  readonly realtimeModel: string | null;
 }
 
 interface Setting<Value> {
@@ -81,12 +100,24 @@ function isBlock(block: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
+function socketUrlOf(text: string): string | undefined {
+  const url = urlOf('wss:', 'ws:')(text);
+  // A key in a URL would be logged by every proxy.
+  return url === undefined || /[?#@]/.test(url) ? undefined : url;
+}
+
+/** Keys travel in headers: a URL is written to logs by every proxy. */
+const endpointOf = (protocols: RegExp) => (text: string) =>
+  URL.canParse(text) && protocols.test(text) && !/[?#@]/.test(text) ? text : undefined;
+
+const keyOf = (text: string) => (/^[!-~]{1,1000}$/.test(text) ? text : undefined);
+
 function speedOf(text: string): number | undefined {
   const value = Number(text);
   return text.trim() !== '' && value >= 1 && value <= 100_000 ? value : undefined;
 }
 
-type Settings = { readonly [Name in keyof Config]: Setting<Config[Name]> };
+type Settings = { readonly [Name in Exclude<keyof Config, keyof TrunkSettings>]: Setting<Config[Name]> };
 
 export const settings: Settings = {
   environment: {
@@ -204,6 +235,29 @@ export const settings: Settings = {
     about: 'Calls at once over all processes; also the limit of the carrier.',
     read: integer(1, 100_000),
   },
+  maxCallsPerNumberPerDay: {
+    variable: 'TRUNKCALL_MAX_CALLS_PER_NUMBER_PER_DAY',
+    takes: 'a whole number from 1 to 10000',
+    default: '10',
+    about: 'Calls to one number in a day (UTC), whoever asks for them. In `production` only.',
+    read: integer(1, 10_000),
+  },
+  maxCallsPerAccountPerDay: {
+    variable: 'TRUNKCALL_MAX_CALLS_PER_ACCOUNT_PER_DAY',
+    takes: 'a whole number from 1 to 10000000',
+    default: '10000',
+    about: 'Calls of one account in a day (UTC). In `production` only.',
+    read: integer(1, 10_000_000),
+  },
+  maxSpendPerAccountPerDay: {
+    variable: 'TRUNKCALL_MAX_SPEND_PER_ACCOUNT_PER_DAY',
+    takes: 'an amount of up to six decimals, such as 250 or 12.50',
+    default: null,
+    about:
+      'What the calls of one account may cost in a day (UTC), by the `rates` of the trunks and in their currency; ' +
+      'calls under way are not cut off. In `production` only.',
+    read: (text) => (/^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : undefined),
+  },
   rateLimitPerSecond: {
     variable: 'TRUNKCALL_RATE_LIMIT_PER_SECOND',
     takes: 'a whole number from 1 to 1000000',
@@ -217,6 +271,59 @@ export const settings: Settings = {
     default: '1000',
     about: 'Requests of one API key that may come at once.',
     read: integer(1, 1_000_000),
+  },
+  maxQueuedTasks: {
+    variable: 'TRUNKCALL_MAX_QUEUED_TASKS',
+    takes: 'a whole number from 0 to 100000',
+    default: '1000',
+    about: 'Call tasks of one account that may wait for others of it; one more is answered with `429`.',
+    read: integer(0, 100_000),
+  },
+  callTaskCutoff: {
+    variable: 'TRUNKCALL_CALL_TASK_CUTOFF',
+    takes: '`on` or `off`',
+    default: 'off',
+    about:
+      'With `on` the deprecated `/v1/calls` endpoints answer `410` from 2026-12-31T16:00:00Z; until then nothing changes.',
+    read: oneOf('on', 'off'),
+  },
+  webhookHeaderPrefix: {
+    variable: 'TRUNKCALL_WEBHOOK_HEADER_PREFIX',
+    takes: '1 to 40 letters, digits and hyphens',
+    default: 'Trunkcall',
+    about:
+      'Begins the name of the header `Trunkcall-Event-Id`, for receivers that were written for another service.',
+    read: (text) => (/^[A-Za-z][A-Za-z0-9-]{0,39}$/.test(text) ? text : undefined),
+  },
+  webhookAllow: {
+    variable: 'TRUNKCALL_WEBHOOK_ALLOW',
+    takes: 'a comma-separated list of `host:port`',
+    default: '',
+    about:
+      'Webhook receivers that need not have a public address, for development. Plain http is possible for those on ' +
+      'loopback addresses.',
+    read: allowedReceivers,
+  },
+  webhookCaFile: {
+    variable: 'TRUNKCALL_WEBHOOK_CA_FILE',
+    takes: 'a file of PEM certificates',
+    default: null,
+    about: 'Authorities whose certificates webhook receivers may have, beside the usual ones.',
+    read: text,
+  },
+  webhooksPerReceiver: {
+    variable: 'TRUNKCALL_WEBHOOKS_PER_RECEIVER',
+    takes: 'a whole number from 1 to 256',
+    default: '16',
+    about: 'Webhooks that this process sends to one receiver at once.',
+    read: integer(1, 256),
+  },
+  webhookRetentionDays: {
+    variable: 'TRUNKCALL_WEBHOOK_RETENTION_DAYS',
+    takes: 'a whole number from 5 to 3650',
+    default: '30',
+    about: 'How long webhooks are kept, with what was sent and answered, days.',
+    read: integer(5, 3_650),
   },
   simulationSpeed: {
     variable: 'TRUNKCALL_SIMULATION_SPEED',
@@ -232,6 +339,130 @@ export const settings: Settings = {
     about: 'Simulated people behave the same for the same seed.',
     read: text,
   },
+  realtimeUrl: {
+    variable: 'TRUNKCALL_REALTIME_URL',
+    takes: 'a wss or ws URL without query',
+    default: null,
+    about:
+      'Where agents of kind `realtime` connect, such as `wss://api.openai.com/v1/realtime`. The dialects `openai` ' +
+      'and `xai` know their own.',
+    read: socketUrlOf,
+  },
+  realtimeApiKey: {
+    variable: 'TRUNKCALL_REALTIME_API_KEY',
+    takes: '1 to 1000 printable ASCII characters without spaces',
+    default: null,
+    about: 'The key of that provider. Only the dialect `generic` does without.',
+    secret: true,
+    read: keyOf,
+  },
+  realtimeDialect: {
+    variable: 'TRUNKCALL_REALTIME_DIALECT',
+    takes: '`openai`, `azure`, `xai` or `generic`',
+    default: 'openai',
+    about: 'What the provider makes of the OpenAI Realtime protocol; `generic` for LocalAI and others.',
+    read: oneOf('openai', 'azure', 'xai', 'generic'),
+  },
+  realtimeModel: {
+    variable: 'TRUNKCALL_REALTIME_MODEL',
+    takes: 'the name of a model (Azure: of a deployment)',
+    default: null,
+    about: 'The model where a Goal names none; `gpt-realtime-2.1` for OpenAI.',
+    read: text,
+  },
+  chatUrl: {
+    variable: 'TRUNKCALL_CHAT_URL',
+    takes: 'an http or https URL without query',
+    default: null,
+    about:
+      'Base URL of an OpenAI-compatible server, such as `http://127.0.0.1:8000/v1`: the chat model of the `cascade` agent. OpenAI’s by default.',
+    read: endpointOf(/^https?:/),
+  },
+  chatApiKey: {
+    variable: 'TRUNKCALL_CHAT_API_KEY',
+    takes: '1 to 1000 printable ASCII characters without spaces',
+    default: null,
+    about: 'Key of the chat model’s server; not needed for a server of your own that asks for none.',
+    secret: true,
+    read: keyOf,
+  },
+  chatModel: {
+    variable: 'TRUNKCALL_CHAT_MODEL',
+    takes: 'the name of a model',
+    default: null,
+    about:
+      'The chat model where a Goal names none. One that answers without thinking first suits the telephone.',
+    read: text,
+  },
+  transcribeKind: {
+    variable: 'TRUNKCALL_TRANSCRIBE_KIND',
+    takes: '`openai` or `deepgram`',
+    default: 'openai',
+    about:
+      'What the transcriber of the `cascade` agent speaks: `/audio/transcriptions`, or Deepgram’s streaming protocol.',
+    read: oneOf('openai', 'deepgram'),
+  },
+  transcribeUrl: {
+    variable: 'TRUNKCALL_TRANSCRIBE_URL',
+    takes: 'an http, https, ws or wss URL without query',
+    default: null,
+    about:
+      'Base URL of the transcriber (`deepgram`: the whole ws or wss URL). That of OpenAI or Deepgram by default.',
+    read: endpointOf(/^(https?|wss?):/),
+  },
+  transcribeApiKey: {
+    variable: 'TRUNKCALL_TRANSCRIBE_API_KEY',
+    takes: '1 to 1000 printable ASCII characters without spaces',
+    default: null,
+    about: 'Key of the transcriber.',
+    secret: true,
+    read: keyOf,
+  },
+  transcribeModel: {
+    variable: 'TRUNKCALL_TRANSCRIBE_MODEL',
+    takes: 'the name of a model',
+    default: null,
+    about:
+      'The transcriber’s model where a Goal names none; `gpt-4o-mini-transcribe` or `nova-3` by default.',
+    read: text,
+  },
+  speechKind: {
+    variable: 'TRUNKCALL_SPEECH_KIND',
+    takes: '`openai` or `cartesia`',
+    default: 'openai',
+    about: 'What the voice of the `cascade` agent speaks: `/audio/speech`, or Cartesia’s WebSocket protocol.',
+    read: oneOf('openai', 'cartesia'),
+  },
+  speechUrl: {
+    variable: 'TRUNKCALL_SPEECH_URL',
+    takes: 'an http, https, ws or wss URL without query',
+    default: null,
+    about:
+      'Base URL of the voice (`cartesia`: the whole ws or wss URL). That of OpenAI or Cartesia by default.',
+    read: endpointOf(/^(https?|wss?):/),
+  },
+  speechApiKey: {
+    variable: 'TRUNKCALL_SPEECH_API_KEY',
+    takes: '1 to 1000 printable ASCII characters without spaces',
+    default: null,
+    about: 'Key of the voice.',
+    secret: true,
+    read: keyOf,
+  },
+  speechModel: {
+    variable: 'TRUNKCALL_SPEECH_MODEL',
+    takes: 'the name of a model',
+    default: null,
+    about: 'The voice’s model; `gpt-4o-mini-tts` or `sonic-3.5` by default.',
+    read: text,
+  },
+  speechVoice: {
+    variable: 'TRUNKCALL_SPEECH_VOICE',
+    takes: 'the name of a voice, as its provider calls it',
+    default: null,
+    about: 'The voice where a Goal names none; `alloy` for `openai`.',
+    read: text,
+  },
 };
 
 const fileVariable = 'TRUNKCALL_SETTINGS_FILE';
@@ -241,7 +472,7 @@ const fileVariable = 'TRUNKCALL_SETTINGS_FILE';
  * secret is never repeated.
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const fromFile = readSettingsFile(env[fileVariable]);
+  const { plain: fromFile, structured } = readSettingsFile(env[fileVariable]);
   const read = <Value>(setting: Setting<Value>): Value => {
     const given = env[setting.variable] ?? fromFile.get(setting.variable) ?? setting.default;
     // Only settings whose type allows null have no default.
@@ -270,10 +501,37 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     drainMs: read(settings.drainMs),
     maxCallsPerProcess: read(settings.maxCallsPerProcess),
     maxCalls: read(settings.maxCalls),
+    maxCallsPerNumberPerDay: read(settings.maxCallsPerNumberPerDay),
+    maxCallsPerAccountPerDay: read(settings.maxCallsPerAccountPerDay),
+    maxSpendPerAccountPerDay: read(settings.maxSpendPerAccountPerDay),
     rateLimitPerSecond: read(settings.rateLimitPerSecond),
     rateLimitBurst: read(settings.rateLimitBurst),
+    maxQueuedTasks: read(settings.maxQueuedTasks),
+    callTaskCutoff: read(settings.callTaskCutoff),
+    webhookHeaderPrefix: read(settings.webhookHeaderPrefix),
+    webhookAllow: read(settings.webhookAllow),
+    webhookCaFile: read(settings.webhookCaFile),
+    webhooksPerReceiver: read(settings.webhooksPerReceiver),
+    webhookRetentionDays: read(settings.webhookRetentionDays),
     simulationSpeed: read(settings.simulationSpeed),
     simulationSeed: read(settings.simulationSeed),
+    realtimeUrl: read(settings.realtimeUrl),
+    realtimeApiKey: read(settings.realtimeApiKey),
+    realtimeDialect: read(settings.realtimeDialect),
+    realtimeModel: read(settings.realtimeModel),
+    chatUrl: read(settings.chatUrl),
+    chatApiKey: read(settings.chatApiKey),
+    chatModel: read(settings.chatModel),
+    transcribeKind: read(settings.transcribeKind),
+    transcribeUrl: read(settings.transcribeUrl),
+    transcribeApiKey: read(settings.transcribeApiKey),
+    transcribeModel: read(settings.transcribeModel),
+    speechKind: read(settings.speechKind),
+    speechUrl: read(settings.speechUrl),
+    speechApiKey: read(settings.speechApiKey),
+    speechModel: read(settings.speechModel),
+    speechVoice: read(settings.speechVoice),
+    ...readTelephony(structured, env),
   };
 }
 
@@ -287,9 +545,42 @@ export function unknownVariables(env: Readonly<Record<string, string | undefined
   );
 }
 
-function readSettingsFile(path: string | undefined): Map<string, string> {
-  const found = new Map<string, string>();
-  if (path === undefined) return found;
+/** `password: ${NAME}` takes the password from the environment. */
+function readTelephony(
+  structured: Structured,
+  env: Readonly<Record<string, string | undefined>>,
+): TrunkSettings {
+  try {
+    const { trunks, sip } = readTrunks(structured);
+    return { sip, trunks: trunks.map((trunk) => withPassword(trunk, env)) };
+  } catch (error) {
+    if (error instanceof TrunkProblem) throw new ConfigError(`${fileVariable}: ${error.message}`);
+    throw error;
+  }
+}
+
+function withPassword(trunk: Trunk, env: Readonly<Record<string, string | undefined>>): Trunk {
+  const { name, credentials } = trunk;
+  const variable = /^\$\{(\w{1,100})\}$/.exec(credentials?.password ?? '')?.[1];
+  if (credentials === undefined || variable === undefined) return trunk;
+  const password = env[variable];
+  if (password === undefined || password === '')
+    throw new TrunkProblem(`trunk ${name}: credentials.password wants ${variable}, which is not set`);
+  return { ...trunk, credentials: { ...credentials, password } };
+}
+
+/** The keys of the settings file that no variable can hold. */
+interface Structured {
+  readonly trunks?: unknown;
+  readonly sip?: unknown;
+}
+
+function readSettingsFile(path: string | undefined): {
+  plain: ReadonlyMap<string, string>;
+  structured: Structured;
+} {
+  const plain = new Map<string, string>();
+  if (path === undefined) return { plain, structured: {} };
   let content: unknown;
   try {
     content = parse(readFileSync(path, 'utf8'));
@@ -297,18 +588,19 @@ function readSettingsFile(path: string | undefined): Map<string, string> {
     const why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
     throw new ConfigError(`${fileVariable}: can not read ${path}: ${why}`);
   }
-  if (content === null) return found;
+  if (content === null) return { plain, structured: {} };
   if (typeof content !== 'object' || Array.isArray(content)) {
     throw new ConfigError(`${fileVariable}: ${path} must hold "name: value" lines`);
   }
-  for (const [name, value] of Object.entries(content)) {
+  const { trunks, sip, ...others }: Structured = content;
+  for (const [name, value] of Object.entries(others)) {
     const variable = `TRUNKCALL_${name.toUpperCase()}`;
     if (name !== name.toLowerCase() || !variables.has(variable)) {
       throw new ConfigError(`${path}: ${name} is not a setting`);
     }
-    if (!['string', 'number'].includes(typeof value))
+    if (typeof value !== 'string' && typeof value !== 'number')
       throw new ConfigError(`${path}: ${name} must be a plain value`);
-    found.set(variable, String(value));
+    plain.set(variable, String(value));
   }
-  return found;
+  return { plain, structured: { trunks, sip } };
 }

@@ -4,26 +4,48 @@
  *   settings ─▶ database ─▶ migrations ─▶ deployment (first start founds it) ─▶ HTTP ─▶ worker
  */
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Credentials } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
+import { createCallAcceptance } from './acceptance/accept-call.ts';
 import { createAcceptance } from './acceptance/accept.ts';
+import { createModelReader } from './acceptance/task-reader/model-reader.ts';
+import { createRuleReader } from './acceptance/task-reader/rule-reader.ts';
+import { findEspeak } from './agents/audio/espeak.ts';
+import { createCascadeAgent } from './agents/cascade/cascade-agent.ts';
+import { cascadeParts } from './agents/cascade/parts.ts';
+import type { RealtimeProvider } from './agents/realtime/dialect.ts';
+import { createRealtimeAgent } from './agents/realtime/realtime-agent.ts';
 import { createScriptedAgent } from './agents/scripted/scripted-agent.ts';
 import { prepareDeployment, WrongEnvironment } from './authoring/first-start.ts';
 import { createKeyring } from './authoring/keys.ts';
+import { inviteFirstPerson } from './authoring/people.ts';
 import { createReadiness } from './authoring/readiness.ts';
-import type { Carrier } from './carriers/carrier.ts';
+import type { Carrier, Reach } from './carriers/carrier.ts';
 import { createSimulatedNetwork } from './carriers/simulated/network.ts';
+import { createSipCarrier, sipReach } from './carriers/sip/sip-carrier.ts';
+import { TrunkProblem } from './carriers/sip/trunks.ts';
 import { ConfigError, readConfig, unknownVariables, type Config } from './config.ts';
 import { CredentialsUnreadable, readCredentials, writeCredentials } from './credentials.ts';
 import { buildApp } from './http/app.ts';
+import { consoleRoutes } from './http/console/routes.ts';
 import { operatorRoutes } from './http/operator/routes.ts';
 import { defaultHttpSettings } from './http/settings.ts';
+import { callTaskRoutes } from './legacy/routes.ts';
+import { createChat, type Chat } from './platform/chat/chat.ts';
+import { openAiUrl } from './platform/chat/provider.ts';
 import { systemClock } from './platform/clock.ts';
 import { systemIds } from './platform/ids.ts';
 import { createLog, type Logger } from './platform/log.ts';
+import { startDeliverer, type Deliverer } from './publication/deliverer.ts';
+import { createDestinations, createResolve } from './publication/destination.ts';
+import { createEndpoints } from './publication/endpoints.ts';
+import { createModelConcluder } from './result/model/model-concluder.ts';
+import { createModelExtractor } from './result/model/model-extractor.ts';
+import { createScriptedConcluder } from './result/scripted-concluder.ts';
 import { createScriptedExtractor } from './result/scripted-extractor.ts';
 import { DatabaseUnavailable, statement, type Database } from './storage/database.ts';
 import { DirectoryInUse } from './storage/embedded-lock.ts';
@@ -32,7 +54,9 @@ import { expireAllLeases } from './storage/jobs.ts';
 import { migrate, SchemaMismatch } from './storage/migrate.ts';
 import { checkDurability, openPostgres, ServerTooOld } from './storage/postgres.ts';
 import { createRunReader } from './storage/runs.ts';
+import { createTrunkSlots } from './storage/trunk-slots.ts';
 import { exportData, importData, TransferRefused } from './storage/transfer.ts';
+import { stopCall, takeBackCall } from './worker/cancel-call.ts';
 import { cancelRun } from './worker/cancel-run.ts';
 import { startWorker, type Worker } from './worker/worker.ts';
 
@@ -41,12 +65,17 @@ export interface Service {
   readonly url: string | null;
   /** What this start founded; null when the deployment was there before. */
   readonly founded: Credentials | null;
+  /** Of the link by which the first person comes to the console; null when there are people. */
+  readonly firstPersonToken: string | null;
   /** Ends what is under way within the settings' bounds and releases everything. Safe to repeat. */
   stop(): Promise<void>;
 }
 
 /** Example Goals lie beside the packages in a checkout. */
 const examples = fileURLToPath(new URL('../../../examples/goals', import.meta.url));
+
+/** What `npm run build:console` makes. */
+const consoleBuild = fileURLToPath(new URL('../../console/dist', import.meta.url));
 
 const clock = systemClock;
 const ids = systemIds(clock);
@@ -105,17 +134,52 @@ async function start(
     save: async (credentials) => writeCredentials(dataDir, credentials),
   });
 
-  const agents = [createScriptedAgent({ clock })];
-  const carrier = carrierOf(config);
+  const carrier = await carrierOf(config, db, log, onFatal);
   if (carrier !== null) undo.push(() => carrier.close());
-  const readiness = createReadiness({ agents, carrier });
+  const reach = carrier ?? reachOf(config);
+  const synthesizer = reach?.media === 'audio' ? await findEspeak({ clock }) : null;
+  const agents = [
+    createScriptedAgent({ clock, synthesizer }),
+    createRealtimeAgent({ clock, provider: realtimeProviderOf(config) }),
+    createCascadeAgent(cascadeParts(config, clock)),
+  ];
+  const readiness = createReadiness({ agents, carrier: reach });
+  const forbids = (phone: string) => reach?.forbids(phone) ?? null;
   const keys = createKeyring({ db, clock, ids, environment: config.environment });
+
+  const destinations = createDestinations({
+    allow: new Set(config.webhookAllow),
+    resolve: createResolve(),
+    clock,
+  });
+  const authorities = readAuthorities(config);
+  let deliverer: Deliverer | null = null;
+  const onDue = () => deliverer?.wake();
+  // Stopped behind the worker, whose last calls still publish.
+  undo.push(async () => deliverer?.stop());
 
   // One slow client must not keep live calls waiting for their end, nor the other way round.
   const intake: (() => Promise<unknown>)[] = [];
   undo.push(() => Promise.all(intake.map((close) => close())));
   let worker: Worker | null = null;
-  if (carrier === null) log.warn('no carrier is configured: no Goal is ready to run');
+  if (reach === null) log.warn('no carrier is configured: no Goal is ready to run');
+  const speaks = (locale: string) =>
+    agents.some(
+      (agent) => agent.kind === 'scripted' && agent.problems(locale, reach?.media ?? 'speech').length === 0,
+    );
+  const chat = chatOf(config, log);
+  const callAcceptance = createCallAcceptance({
+    db,
+    clock,
+    ids,
+    reader: chat === null ? createRuleReader({ speaks }) : createModelReader({ speaks, chat }),
+    speaks,
+    agent: { kind: 'scripted' },
+    readiness,
+    forbids,
+    maxQueuedTasks: config.maxQueuedTasks,
+    onAccepted: () => worker?.wake(),
+  });
   const app = buildApp({
     db,
     clock,
@@ -123,10 +187,24 @@ async function start(
     log,
     keys,
     cursorSecret: deployment.cursor_secret,
-    acceptance: createAcceptance({ db, clock, ids, readiness, onAccepted: () => worker?.wake() }),
+    acceptance: createAcceptance({
+      db,
+      clock,
+      ids,
+      readiness,
+      forbids,
+      onAccepted: () => worker?.wake(),
+    }),
     findRun: createRunReader(db),
     readiness,
     ready: () => databaseProblems(db),
+    calls: {
+      acceptance: callAcceptance,
+      urlProblem: (url) => destinations.checkDestination(url),
+      takeBack: (callId) => takeBackCall(db, { clock, ids }, callId),
+    },
+    legacy: (legacyApp, shared) =>
+      callTaskRoutes(legacyApp, { ...shared, cutoffActive: config.callTaskCutoff === 'on' }),
     settings: {
       ...defaultHttpSettings,
       baseUrl: config.publicUrl,
@@ -142,18 +220,32 @@ async function start(
       configuredToken: config.operatorToken,
       keys,
       readiness,
-      cancelRun: (runId) => cancelRun(db, ids, (id) => worker?.stopRun(id), runId),
+      endpoints: createEndpoints({ db, clock, ids, destinations, onDue }),
+      cancelRun: (runId) => cancelRun(db, { clock, ids }, (id) => worker?.stopRun(id), runId),
+      stopCall: (callId) => stopCall(db, { clock, ids }, (id) => worker?.stopRun(id), callId),
+    }),
+    console: consoleRoutes({
+      db,
+      ids,
+      clock,
+      environment: config.environment,
+      readiness,
+      publicUrl: config.publicUrl,
+      directory: consoleBuild,
+      cancelRun: (runId, note) => cancelRun(db, { clock, ids }, (id) => worker?.stopRun(id), runId, note),
     }),
   });
   intake.push(() => app.close());
   let url: string | null = null;
+  let firstPersonToken: string | null = null;
   if (config.roles.includes('api')) {
     url = await listen(app, config);
     rememberUrl(dataDir, config.publicUrl ?? url);
+    firstPersonToken = await db.transaction(inviteFirstPerson);
   }
 
   // Behind the port: a process that can not listen, and so ends, must not have anybody on the line.
-  if (carrier !== null && config.roles.includes('worker')) {
+  if (carrier !== null) {
     const started = await startWorker({
       db,
       clock,
@@ -161,21 +253,95 @@ async function start(
       log,
       carrier: watchCarrier(carrier),
       agents,
-      extractor: createScriptedExtractor(),
+      extractor: chat === null ? createScriptedExtractor() : createModelExtractor(chat),
+      concluder: chat === null ? createScriptedConcluder() : createModelConcluder(chat),
+      onPublished: onDue,
       settings: { ...config, maxDeploymentCalls: config.maxCalls, maxCarrierCalls: config.maxCalls },
     });
     intake.push(() => started.stop());
     worker = started;
   }
-  return { url, founded };
+  if (config.roles.includes('worker')) {
+    deliverer = await startDeliverer({
+      db,
+      clock,
+      ids,
+      log,
+      destinations,
+      settings: {
+        headerPrefix: config.webhookHeaderPrefix,
+        authorities,
+        perReceiver: config.webhooksPerReceiver,
+        retentionDays: config.webhookRetentionDays,
+        pollMs: config.pollMs,
+      },
+    });
+  }
+  return { url, founded, firstPersonToken };
+}
+
+/** Reads tasks and draws results; null where no chat model is configured: then rules do. */
+function chatOf({ chatUrl, chatApiKey: apiKey, chatModel: model }: Config, log: Logger): Chat | null {
+  if (chatUrl === null && apiKey === null) return null;
+  if (model !== null) return createChat({ clock, url: chatUrl ?? openAiUrl, apiKey, model });
+  log.warn('TRUNKCALL_CHAT_MODEL is not set: tasks are read and results drawn without a model');
+  return null;
+}
+
+/** PEM; none when there is no such setting. Throws: ConfigError. */
+function readAuthorities({ webhookCaFile: file }: Config): string | null {
+  if (file === null) return null;
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new ConfigError('TRUNKCALL_WEBHOOK_CA_FILE names a file that can not be read', { cause });
+  }
+}
+
+function realtimeProviderOf(config: Config): RealtimeProvider {
+  const { realtimeDialect: dialect, realtimeUrl: url, realtimeApiKey: apiKey, realtimeModel: model } = config;
+  return { dialect, url, apiKey, model };
 }
 
 /** A request that is under way gets as long as a call, but no longer than any request may take. */
 const requestDrainMs = ({ drainMs }: Config): number => Math.min(drainMs, defaultHttpSettings.drainTimeoutMs);
 
-/** In `test` the simulated network alone; it is never used in `production`, where a call must be a call. */
-function carrierOf({ environment, simulationSeed: seed, simulationSpeed: speed }: Config): Carrier | null {
-  return environment === 'test' ? createSimulatedNetwork({ clock, seed, speed }) : null;
+/**
+ * In `test` the simulated network alone, whatever trunks are configured: nobody's phone can ring. In `production` the
+ * trunks alone, where a call must be a call. Null without the role `worker`, or without trunks.
+ */
+async function carrierOf(
+  config: Config,
+  db: Database,
+  log: Logger,
+  onFatal: (error: Error) => void,
+): Promise<Carrier | null> {
+  const { environment, simulationSeed: seed, simulationSpeed: speed, trunks, sip } = config;
+  if (environment === 'test' && trunks.length > 0)
+    log.warn({ trunks: trunks.length }, 'trunks are not used in the environment test');
+  if (!config.roles.includes('worker')) return null;
+  if (environment === 'test') return createSimulatedNetwork({ clock, seed, speed });
+  if (trunks.length === 0) return null;
+  const spend = config.maxSpendPerAccountPerDay;
+  return createSipCarrier({
+    trunks,
+    sip,
+    clock,
+    log,
+    slots: createTrunkSlots(db, clock),
+    onFatal,
+    dailyLimits: {
+      callsPerNumber: config.maxCallsPerNumberPerDay,
+      callsPerAccount: config.maxCallsPerAccountPerDay,
+      spendPerAccount: spend === null ? null : BigInt(Math.round(spend * 1_000_000)),
+    },
+  });
+}
+
+/** What the workers of this deployment can call, for a process that is none. */
+function reachOf({ environment, trunks }: Config): Reach | null {
+  if (environment === 'test') return createSimulatedNetwork({ clock });
+  return trunks.length === 0 ? null : sipReach(trunks);
 }
 
 async function openDatabase(config: Config, log: Logger, onFatal: (error: Error) => void): Promise<Database> {
@@ -245,6 +411,7 @@ function isExpected(error: unknown): error is Error {
     WrongEnvironment,
     DatabaseUnavailable,
     TransferRefused,
+    TrunkProblem,
   ];
   if (named.some((kind) => error instanceof kind)) return true;
   return error instanceof Error && 'code' in error && expectedCodes.test(String(error.code));
@@ -341,12 +508,20 @@ function describe(error: Error): string {
   return `${error.message}${cause}`.replaceAll('\n', ' ');
 }
 
-function announce({ url, founded }: Service, config: Config): void {
+function announce({ url, founded, firstPersonToken }: Service, config: Config): void {
   const lines = [
     url === null ? 'Trunkcall places calls.' : `Trunkcall listens on ${url} (${config.environment}).`,
+    ...(url === null ? [] : consoleLines(config.publicUrl ?? url, firstPersonToken)),
     ...(founded === null || url === null ? [] : firstSteps(founded, url, resolve(config.dataDir))),
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** The secret stands behind `#`, where no server and no log sees it. */
+function consoleLines(url: string, firstPersonToken: string | null): string[] {
+  const console = `${url.replace(/\/+$/, '')}/console`;
+  if (firstPersonToken === null) return [`Console: ${console}`];
+  return [`Console: ${console}/join#${firstPersonToken}  (makes you its first person; good for an hour)`];
 }
 
 function firstSteps(founded: Credentials, url: string, dataDir: string): string[] {

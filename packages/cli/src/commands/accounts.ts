@@ -1,4 +1,4 @@
-import type { OperatorAccount } from '@trunkcall/contract';
+import type { OperatorAccount, UpdateAccountRequest } from '@trunkcall/contract';
 import type { Command } from 'commander';
 import type { Context } from '../program.ts';
 import { fields, shortTime, table } from '../report.ts';
@@ -14,12 +14,60 @@ export function accountCommands(group: Command, { connect, report }: Context): v
     });
 
   group
+    .command('set')
+    .description('change settings of an account')
+    .argument('<account>', 'id or name')
+    .option('--max-calls <number>', 'calls at the same time', Number)
+    .option(
+      '--max-tasks <number>',
+      'call tasks at the same time; `default` lets its lines decide',
+      numberOrNull,
+    )
+    .option('--region <region>', 'how national numbers in tasks are read, such as US')
+    .option('--default-number <number_id>', 'what callees see; `shared` for the shared lines', idOrNull)
+    .action(async (account: string, options: SetOptions) => {
+      const client = await connect();
+      report.print(await client.updateAccount(account, changeFrom(options)), accountFields);
+    });
+
+  group
     .command('list')
     .description('list all accounts')
     .action(async () => {
       const client = await connect();
       report.print(await client.listAccounts(), ({ data }) => accountTable(data));
     });
+}
+
+interface SetOptions {
+  readonly maxCalls?: number;
+  readonly maxTasks?: number | null;
+  readonly region?: string;
+  readonly defaultNumber?: string | null;
+}
+
+const numberOrNull = (text: string) => (text === 'default' ? null : Number(text));
+const idOrNull = (text: string) => (text === 'shared' ? null : text);
+
+function changeFrom({ maxCalls, maxTasks, region, defaultNumber }: SetOptions): UpdateAccountRequest {
+  return {
+    ...(maxCalls === undefined ? {} : { max_active_calls: maxCalls }),
+    ...(maxTasks === undefined ? {} : { max_active_tasks: maxTasks }),
+    ...(region === undefined ? {} : { region }),
+    ...(defaultNumber === undefined ? {} : { default_number: defaultNumber }),
+  };
+}
+
+function accountFields(account: OperatorAccount): string {
+  const { id, name, max_active_calls, max_active_tasks, region, default_number } = account;
+  return fields({
+    id,
+    name,
+    'calls at once': max_active_calls,
+    'call tasks at once': max_active_tasks ?? 'as its lines allow',
+    region,
+    'default number': default_number ?? 'shared',
+  });
 }
 
 function accountTable(accounts: readonly OperatorAccount[]): string {

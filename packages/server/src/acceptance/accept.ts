@@ -26,6 +26,8 @@ export interface AcceptanceDependencies {
   readonly ids: Ids;
   /** Why a RunSpec can not be executed here; empty when it can. */
   readonly readiness: (content: GoalFile) => readonly string[];
+  /** Why no carrier may dial a number (canonical E.164), in words that do not repeat it; null when one may. */
+  readonly forbids: (phone: string) => string | null;
   /** Told after each acceptance, so that a worker in this process need not wait for its next poll. */
   readonly onAccepted: () => void;
 }
@@ -136,7 +138,7 @@ export function createAcceptance(deps: AcceptanceDependencies): Acceptance {
     ) {
       return new Refusal('forbidden', 'this key may not run Goals of this region');
     }
-    const badPhone = phoneProblem(request.phone, content?.targets ?? null);
+    const badPhone = phoneProblem(request.phone, content?.targets ?? null) ?? deps.forbids(request.phone);
     if (badPhone !== null) return new Refusal('invalid_phone', badPhone);
     if (goal.state !== 'active')
       return new Refusal('goal_not_executable', `the Goal is ${goal.state}, not active`);

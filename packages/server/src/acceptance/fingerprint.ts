@@ -15,3 +15,21 @@ export function fingerprint(phone: string, variables: Readonly<Record<string, un
     .update(`${JSON.stringify(phone)}{${entries.join(',')}}`)
     .digest();
 }
+
+/**
+ * Fingerprints a JSON value by what it says: key order and white space make no difference, nor does a property that is
+ * null, which means the same as one that is left out. (SHA-256, 32 bytes.)
+ */
+export function fingerprintOfJson(value: unknown): Buffer {
+  return createHash('sha256').update(canonical(value)).digest();
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value)
+    .filter(([, member]) => member !== null)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`);
+  return `{${entries.join(',')}}`;
+}

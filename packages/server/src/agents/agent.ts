@@ -9,7 +9,7 @@
  * A5  What the callee says is data: it never changes whom we call or what we send.
  */
 import type { AgentSettings, MachinePolicy, ResultSchema, Variables } from '@trunkcall/contract';
-import type { Leg } from '../carriers/carrier.ts';
+import type { Leg, Media } from '../carriers/carrier.ts';
 
 export interface Brief {
   /** For whom we call, as the callee should hear it. */
@@ -66,7 +66,7 @@ export type ConversationEnd =
 
 export interface Agent {
   readonly kind: AgentSettings['kind'];
-  /** Why this agent could not serve a Goal with this locale here; empty when it can. */
-  problems(locale: string): string[];
+  /** Why this agent could not serve a Goal with this locale here, on legs of this kind; empty when it can. */
+  problems(locale: string, media: Media['kind']): string[];
   converse(brief: Brief, leg: Leg, transcript: TranscriptSink, signal: AbortSignal): Promise<ConversationEnd>;
 }

@@ -1,11 +1,13 @@
+import type { UpdateAccountRequest } from '@trunkcall/contract';
+import { isSupportedCountry } from 'libphonenumber-js/max';
 import type { Ids } from '../platform/ids.ts';
 import { Refusal } from '../platform/refusal.ts';
-import { findAccount, insertAccount, setAccountLimit, type AccountRow } from '../storage/accounts.ts';
+import { findAccount, insertAccount, updateAccount, type AccountRow } from '../storage/accounts.ts';
 import type { Queryable } from '../storage/database.ts';
+import { requireOwnNumber } from './numbers.ts';
 
 /** How many calls of a new account may run at the same time. */
 const defaultMaxActiveCalls = 10;
-const highestMaxActiveCalls = 100_000;
 
 /** Letters and digits of any script, and what stands in names of firms; the agent says it aloud. */
 const namePattern = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} .,'’&()_-]{0,62}[\p{L}\p{M}\p{N}.)])?$/u;
@@ -36,18 +38,27 @@ export async function getAccount(db: Queryable, idOrName: string): Promise<Accou
   return account;
 }
 
-/** Changes how many calls of the account may run at the same time; calls that already run are not stopped. */
-export async function limitAccount(db: Queryable, idOrName: string, limit: number): Promise<AccountRow> {
-  if (!Number.isInteger(limit) || limit < 1 || limit > highestMaxActiveCalls) {
-    throw new Refusal(
-      'invalid_request',
-      `max_active_calls must be an integer from 1 to ${highestMaxActiveCalls}`,
-    );
+/**
+ * Changes settings of an account, inside a transaction; what is left out stays. Calls that already run are not stopped.
+ *
+ * Throws: Refusal `not_found`, or `invalid_request` for a region that there is not, and for a default number that is
+ * not the account's own.
+ */
+export async function changeAccount(
+  tx: Queryable,
+  idOrName: string,
+  change: UpdateAccountRequest,
+): Promise<AccountRow> {
+  const account = await getAccount(tx, idOrName);
+  const { max_active_calls, max_active_tasks, region, default_number } = { ...account, ...change };
+  if (!isSupportedCountry(region)) {
+    throw new Refusal('invalid_request', 'region must be a country, ISO 3166-1 alpha-2, such as US');
   }
-  const { id } = await getAccount(db, idOrName);
-  const [account] = await db.query(setAccountLimit, [id, limit]);
-  if (account === undefined) throw missingAccount();
-  return account;
+  if (default_number !== null) await requireOwnNumber(tx, account.id, default_number);
+  const values = [account.id, max_active_calls, max_active_tasks, region, default_number];
+  const [changed] = await tx.query(updateAccount, values);
+  if (changed === undefined) throw missingAccount();
+  return changed;
 }
 
 const missingAccount = () => new Refusal('not_found', 'there is no account with this id or name');

@@ -22,7 +22,7 @@ import {
   type Environment,
 } from '../storage/deployment.ts';
 import { insertOperatorToken } from '../storage/operator-tokens.ts';
-import { createAccount, limitAccount } from './accounts.ts';
+import { changeAccount, createAccount } from './accounts.ts';
 import { parseGoalFile } from './goal-file.ts';
 import { applyGoal, publishGoal } from './goals.ts';
 import { createKeyring } from './keys.ts';
@@ -100,7 +100,7 @@ async function addDemo(
   tx: Queryable,
 ): Promise<Required<Pick<Credentials, 'account' | 'api_key' | 'goals'>>> {
   const account = await createAccount(tx, ids, 'demo');
-  await limitAccount(tx, account.id, demoMaxActiveCalls);
+  await changeAccount(tx, account.id, { max_active_calls: demoMaxActiveCalls });
   const goals: Record<string, string> = {};
   for (const [name, text] of await readExamples(goalsDirectory)) {
     const id = await applyGoal(tx, ids, { accountId: account.id, goalId: null, text });

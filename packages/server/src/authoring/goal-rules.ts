@@ -10,7 +10,8 @@ import {
   type ScalarProperty,
 } from '@trunkcall/contract';
 import { isSupportedCountry } from 'libphonenumber-js/max';
-import { below, type GoalProblem } from './goal-source.ts';
+import { below } from '../platform/json-pointer.ts';
+import type { GoalProblem } from './goal-source.ts';
 import { compileShape } from './shape.ts';
 
 const shapeProblems = compileShape(GoalFile);

@@ -1,3 +1,4 @@
+import { below } from '../platform/json-pointer.ts';
 /**
  * Reads the text of a Goal file into plain values, and remembers where each value stood.
  *
@@ -86,11 +87,6 @@ const failed = (problems: readonly LocatedProblem[]): GoalSource => ({
   problems,
   locate: (problem) => ({ ...problem, line: 1, column: 1 }),
 });
-
-/** One step deeper into a JSON pointer (RFC 6901 §4). */
-export function below(pointer: string, key: string | number): string {
-  return `${pointer}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
-}
 
 /** Turns the document's nodes into values, noting offsets by pointer. */
 class Walk {

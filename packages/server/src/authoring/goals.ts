@@ -2,7 +2,7 @@
  * Authoring of Goals. Every function here must be given a transaction: the Goal's row is locked first, the
  * state machine decides, and the writes follow, so commands on one Goal happen one after the other.
  */
-import { isId, type GoalFile } from '@trunkcall/contract';
+import { isId, type GoalFile, type GoalFileProblem } from '@trunkcall/contract';
 import type { Ids } from '../platform/ids.ts';
 import { Refusal } from '../platform/refusal.ts';
 import type { Queryable } from '../storage/database.ts';
@@ -13,6 +13,7 @@ import {
   setGoalListed,
   setGoalState,
   updateDraft,
+  updateUnfinished,
   withdrawPublication,
 } from '../storage/goals.ts';
 import { parseGoalFile } from './goal-file.ts';
@@ -46,19 +47,55 @@ export async function applyGoal(
 }
 
 /**
+ * Keeps what an author is writing: as the draft when it is valid, else beside the last valid one. `revision` is the one
+ * that the author saw.
+ *
+ * Ends with the next revision and what is still wrong. Throws: Refusal `edit_conflict` when somebody else changed the
+ * draft meanwhile, `invalid_request` for what can not be stored, `not_found`, `goal_state_conflict`.
+ */
+export async function saveDraft(
+  tx: Queryable,
+  order: { readonly goalId: string; readonly revision: number; readonly text: string },
+): Promise<{ readonly revision: number; readonly problems: readonly GoalFileProblem[] }> {
+  const parsed = parseGoalFile(order.text);
+  const goal = await lock(tx, order.goalId);
+  decide(goal.state, 'apply');
+  refuseOvertaken(goal, order.revision);
+  if (parsed.ok) await tx.query(updateDraft, [order.goalId, JSON.stringify(parsed.file)]);
+  else await tx.query(updateUnfinished, [order.goalId, order.text]);
+  return { revision: goal.draft_revision + 1, problems: parsed.ok ? [] : parsed.problems };
+}
+
+function refuseOvertaken({ draft_revision: revision }: LockedGoal, seen: number): void {
+  if (revision === seen) return;
+  throw new Refusal('edit_conflict', 'somebody else changed the draft meanwhile', { details: { revision } });
+}
+
+/**
  * Publishes the draft: an immutable RunSpec with the next version, current from the commit on. Whether this
  * deployment can execute it at the moment does not matter here; readiness is reported where the Goal is read,
  * because it changes with the deployment and not with the Goal.
  *
  * Throws: Refusal `goal_invalid` when the rules have become stricter since the draft was written, `not_found`,
- * `goal_state_conflict`. Safe to repeat: no, every call makes a version.
+ * `goal_state_conflict`, `edit_conflict` when it is not the `revision` that was looked at. Safe to repeat: no, every call
+ * makes a version.
+ *
+ * Ends with the version.
  */
-export async function publishGoal(tx: Queryable, ids: Ids, goalId: string): Promise<void> {
+export async function publishGoal(
+  tx: Queryable,
+  ids: Ids,
+  goalId: string,
+  revision?: number,
+): Promise<number> {
   const goal = await lock(tx, goalId);
   const state = decide(goal.state, 'publish');
-  const problems = goalProblems(goal.draft);
+  if (revision !== undefined) refuseOvertaken(goal, revision);
+  const problems = goalProblems(goal.unfinished ?? goal.draft);
   if (problems.length > 0) throw invalidGoal('the draft is not valid', problems);
-  await tx.query(publishDraft, [goalId, goal.latest_version + 1, ids.next('rspec'), state]);
+  const version = goal.latest_version + 1;
+  await tx.query(publishDraft, [goalId, version, ids.next('rspec'), state]);
+  return version;
 }
 
 /** Carries out a command that needs nothing but the Goal. Safe to repeat: yes. */
@@ -79,6 +116,8 @@ interface LockedGoal {
   readonly account_id: string;
   readonly state: GoalState;
   readonly draft: GoalFile;
+  readonly unfinished: unknown;
+  readonly draft_revision: number;
   readonly latest_version: number;
 }
 

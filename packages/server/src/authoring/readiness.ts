@@ -1,6 +1,6 @@
 import type { GoalFile } from '@trunkcall/contract';
 import type { Agent } from '../agents/agent.ts';
-import type { Carrier } from '../carriers/carrier.ts';
+import type { Reach } from '../carriers/carrier.ts';
 
 /** Why a Goal could not be executed by this deployment now; empty when it can. */
 export type Readiness = (goal: GoalFile) => readonly string[];
@@ -13,7 +13,7 @@ export type Readiness = (goal: GoalFile) => readonly string[];
 export function createReadiness(deps: {
   readonly agents: readonly Agent[];
   /** Null when none is configured. */
-  readonly carrier: Carrier | null;
+  readonly carrier: Pick<Reach, 'name' | 'media' | 'reaches'> | null;
 }): Readiness {
   const agents = new Map(deps.agents.map((agent) => [agent.kind, agent]));
   return (goal) => {
@@ -21,13 +21,13 @@ export function createReadiness(deps: {
     return [
       ...(agent === undefined
         ? [`the agent kind ${goal.agent.kind} is not available here`]
-        : agent.problems(goal.locale)),
+        : agent.problems(goal.locale, deps.carrier?.media ?? 'speech')),
       ...carrierProblems(deps.carrier, goal),
     ];
   };
 }
 
-function carrierProblems(carrier: Carrier | null, goal: GoalFile): string[] {
+function carrierProblems(carrier: Pick<Reach, 'name' | 'reaches'> | null, goal: GoalFile): string[] {
   if (carrier === null) return ['no carrier is configured'];
   return goal.targets.countries.flatMap((country) => {
     const reach = carrier.reaches(country);

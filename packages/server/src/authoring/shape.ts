@@ -1,6 +1,7 @@
 /** Checks values against the contract's schemas and says in plain words what would be right. */
 import { Ajv2020, type AnySchemaObject, type ErrorObject } from 'ajv/dist/2020.js';
-import { below, type GoalProblem } from './goal-source.ts';
+import { below } from '../platform/json-pointer.ts';
+import type { GoalProblem } from './goal-source.ts';
 
 /**
  * Compiles a schema to a check that lists every place where a value has not its shape. The check never throws.
@@ -8,7 +9,13 @@ import { below, type GoalProblem } from './goal-source.ts';
  * `ownProperties`: an inherited `constructor` or `toString` must not count as a field.
  */
 export function compileShape(schema: AnySchemaObject): (value: unknown) => GoalProblem[] {
-  const ajv = new Ajv2020({ allErrors: true, verbose: true, ownProperties: true, strict: false });
+  const ajv = new Ajv2020({
+    allErrors: true,
+    verbose: true,
+    ownProperties: true,
+    strict: false,
+    discriminator: true,
+  });
   const validate = ajv.compile(schema);
   return (value) => {
     if (validate(value)) return [];
@@ -24,14 +31,16 @@ interface Shape {
   readonly description?: string;
   readonly properties?: Readonly<Record<string, Shape>>;
   readonly anyOf?: readonly Shape[];
+  readonly oneOf?: readonly Shape[];
+  readonly const?: unknown;
   readonly items?: Shape;
   readonly maxLength?: number;
   readonly maxItems?: number;
 }
 
 function placeOf(error: ErrorObject): string {
-  const { additionalProperty, missingProperty } = error.params as Readonly<Record<string, unknown>>;
-  const name = additionalProperty ?? missingProperty;
+  const { additionalProperty, missingProperty, tag } = error.params as Readonly<Record<string, unknown>>;
+  const name = additionalProperty ?? missingProperty ?? tag;
   return typeof name === 'string' ? below(error.instancePath, name) : error.instancePath;
 }
 
@@ -52,6 +61,8 @@ function describe(error: ErrorObject): string {
       return `must be one of: ${(params['allowedValues'] as readonly unknown[]).join(', ')}`;
     case 'const':
       return `must be ${JSON.stringify(params['allowedValue'])}`;
+    case 'discriminator':
+      return `must be one of: ${tagsOf(shape, String(params['tag'])).join(', ')}`;
     case 'anyOf':
       return `must be ${(shape.anyOf ?? []).map(nameOf).join(' or ')}`;
     case 'pattern':
@@ -73,6 +84,11 @@ function describe(error: ErrorObject): string {
     default:
       return error.message ?? 'is not valid';
   }
+}
+
+/** The values of the field that selects among several shapes. */
+function tagsOf({ oneOf = [] }: Shape, tag: string): string[] {
+  return oneOf.map(({ properties }) => String(properties?.[tag]?.const));
 }
 
 /** A kind of value in words, with the bounds that its reader would ask about. */

@@ -54,6 +54,11 @@ export interface CallOrder {
   readonly ringLimitMs: number;
   /** BCP 47 locale of the callee. */
   readonly locale: string;
+  /**
+   * Asked right before a request leaves that can make a phone ring; false gives the call up. A carrier that tries
+   * another way may have been paused meanwhile, longer than its caller's right to dial. Absent: always.
+   */
+  readonly mayLeave?: () => boolean;
   /** What simulated people need to play their part; real carriers ignore it. */
   readonly simulation: Simulation;
 }
@@ -74,10 +79,42 @@ export type Placed<M extends Media = Media> =
   | { readonly kind: 'answered'; readonly leg: Leg<M> }
   | { readonly kind: 'ended'; readonly ending: Ending };
 
-export interface Carrier<M extends Media = Media> {
+export interface ReservationWish {
+  readonly attemptId: string;
+  /** Whose daily limits count. */
+  readonly accountId: string;
+  /** Canonical E.164. */
+  readonly to: string;
+}
+
+export type Reservation =
+  | {
+      readonly kind: 'ready';
+      /** For when the call is not placed. Safe to repeat. Never rejects. */
+      release(): Promise<void>;
+    }
+  /** Every line is in use, resting or out of order. */
+  | { readonly kind: 'later'; readonly inMs: number }
+  | { readonly kind: 'refused'; readonly why: 'daily_limit' | 'not_allowed' };
+
+/** What is known of a carrier without a socket; a process that places no calls needs no more. Pure. */
+export interface Reach<M extends Media = Media> {
   readonly name: string;
+  /** What its legs carry. */
+  readonly media: M['kind'];
   /** Whether this carrier could place calls to the country (ISO 3166-1 alpha-2) at all; the reason when not. */
   reaches(country: string): { readonly ok: true } | { readonly ok: false; readonly reason: string };
+  /** Why a number (canonical E.164) must not be dialled, in words that do not repeat it; null when it may be. */
+  forbids(phone: string): string | null;
+}
+
+export interface Carrier<M extends Media = Media> extends Reach<M> {
+  /**
+   * Asks for room for one call, before the intent to dial is committed. What is `ready` is placed under the same
+   * attempt id, or released. Throws: when the carrier's limits can not be asked; then nothing is reserved.
+   */
+  reserve(wish: ReservationWish, signal: AbortSignal): Promise<Reservation>;
+  /** Takes the room that was reserved for the attempt; without a reservation, room that is free at once. */
   place(order: CallOrder, watcher: CallWatcher, signal: AbortSignal): Promise<Placed<M>>;
   /** Releases sockets and timers; live calls are given up. Safe to repeat. */
   close(): Promise<void>;

@@ -40,8 +40,8 @@ export type Dialled =
  * Dials a run's number, at most once ever (I4).
  *
  * Whatever forbids the call is asked before the intent is committed: the callee's own wish, the calling window,
- * an operator's stop. After the commit the call leaves at once or never: a worker that was paused between the
- * two, for longer than its lease, does not dial (I6).
+ * an operator's stop, the carrier's guard and its limits. After the commit the call leaves at once or never: a worker
+ * that was paused between the two, for longer than its lease, does not dial (I6).
  */
 export async function dial(deps: DialDependencies, run: DialJob, lease: Lease): Promise<Dialled> {
   if (run.cancel || lease.signal.reason === 'canceled') return { kind: 'ended', facts: ownEnd('operator') };
@@ -52,10 +52,33 @@ export async function dial(deps: DialDependencies, run: DialJob, lease: Lease): 
   const opening = nextOpening(run.content.calling_window, now);
   if (run.age_ms > longestWaitMs) return { kind: 'ended', facts: ownEnd('waited_too_long') };
   if (opening !== null) return { kind: 'later', inMs: opening - now };
+  if (run.ours || deps.carrier.forbids(run.phone) !== null)
+    return { kind: 'ended', facts: ownEnd('not_allowed') };
 
   const attemptId = deps.ids.next('att');
+  const wish = { attemptId, accountId: run.account_id, to: run.phone };
+  const room = await deps.carrier.reserve(wish, lease.signal);
+  if (room.kind === 'later') return { kind: 'later', inMs: room.inMs };
+  if (room.kind === 'refused') return { kind: 'ended', facts: ownEnd(room.why) };
+  try {
+    const dialled = await intendAndPlace(deps, run, lease, attemptId);
+    // Without the intent, or the lease, nothing was placed.
+    if (dialled.kind === 'later' || dialled.kind === 'lost') await room.release();
+    return dialled;
+  } catch (error) {
+    await room.release();
+    throw error;
+  }
+}
+
+async function intendAndPlace(
+  deps: DialDependencies,
+  run: DialJob,
+  lease: Lease,
+  attemptId: string,
+): Promise<Dialled> {
   const [intent] = await deps.db.query(intendToDial, [
-    lease.runId,
+    lease.subjectId,
     lease.fence,
     attemptId,
     deps.carrier.name,
@@ -77,9 +100,10 @@ async function place(
   const order: CallOrder = {
     attemptId,
     to: run.phone,
-    from: null,
+    from: run.from,
     ringLimitMs: content.limits.ring_seconds * 1_000,
     locale: content.locale,
+    mayLeave: () => lease.holds(),
     simulation: { resultSchema: content.result_schema, callees: content.callees ?? [] },
   };
   let state: AttemptState = 'dialing';

@@ -20,6 +20,8 @@ export const outcomes = [
   'worker_lost',
   // It was not to be.
   'do_not_call',
+  'not_allowed',
+  'daily_limit',
   'waited_too_long',
   'operator',
 ] as const;
@@ -62,6 +64,8 @@ export const settlements: Readonly<Record<Outcome, Settlement>> = {
   agent_failed: failed('call_failed', 'agent_failed'),
   worker_lost: failed('call_failed', 'worker_lost'),
   do_not_call: failed('call_failed', 'do_not_call'),
+  not_allowed: failed('call_failed', 'not_allowed'),
+  daily_limit: failed('call_failed', 'daily_limit'),
   waited_too_long: failed('call_failed', 'waited_too_long'),
   operator: { status: 'canceled', errorCode: 'canceled', detailCode: 'operator', event: 'call.canceled' },
 };

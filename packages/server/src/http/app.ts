@@ -9,6 +9,7 @@ import { Refusal } from '../platform/refusal.ts';
 import type { Database } from '../storage/database.ts';
 import type { FindRun } from '../storage/runs.ts';
 import { createGate } from './auth.ts';
+import { callRoutes, type CallRoutes } from './calls/routes.ts';
 import { createConnections } from './connection.ts';
 import { createGoalRun } from './create-goal-run.ts';
 import { createCursors } from './cursor.ts';
@@ -36,9 +37,20 @@ export interface AppDependencies {
   /** Why this process should get no requests now; empty when it should. */
   readonly ready: () => Promise<readonly string[]>;
   readonly settings: HttpSettings;
+  readonly calls: Pick<CallRoutes, 'acceptance' | 'urlProblem' | 'takeBack'>;
+  /** Adds the endpoints of the legacy API. */
+  readonly legacy?: (app: FastifyInstance, shared: SharedByRoutes) => void;
   /** Mounted at /operator/v1. */
   readonly operator?: FastifyPluginAsync;
+  /** Mounted at /console. */
+  readonly console?: FastifyPluginAsync;
 }
+
+/** What the endpoints of all APIs use together. */
+export type SharedByRoutes = Pick<
+  CallRoutes,
+  'db' | 'clock' | 'gate' | 'cursors' | 'acceptance' | 'urlProblem' | 'pollAfterSeconds'
+>;
 
 /** Methods that some route may have; those of a path are found among them. */
 const routableMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -119,13 +131,18 @@ function addRoutes(app: FastifyInstance, deps: AppDependencies): void {
   const { db, clock, settings, acceptance, findRun, readiness, operator } = deps;
   const { pollAfterSeconds } = settings;
   const gate = createGate(deps.keys, clock, settings);
-  listGoals(app, { db, gate, cursors: createCursors(deps.cursorSecret), readiness });
+  const cursors = createCursors(deps.cursorSecret);
+  listGoals(app, { db, gate, cursors, readiness });
   getGoal(app, { db, gate });
   createGoalRun(app, { gate, acceptance, pollAfterSeconds });
   getGoalRun(app, { gate, findRun, pollAfterSeconds });
+  const shared = { db, clock, gate, cursors, pollAfterSeconds, ...deps.calls };
+  callRoutes(app, shared);
+  deps.legacy?.(app, shared);
   health(app, { clock, ready: deps.ready });
   docs(app, settings);
   if (operator !== undefined) app.register(operator, { prefix: '/operator/v1' });
+  if (deps.console !== undefined) app.register(deps.console, { prefix: '/console' });
 }
 
 /** Refusals that need no route: a process that is about to end, and what Node does not check or would answer badly. */

@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import type { Goal, GoalFile } from '@trunkcall/contract';
-import { Refusal } from '../platform/refusal.ts';
 import type { Database } from '../storage/database.ts';
 import { listPublishedGoals } from '../storage/published-goals.ts';
 import type { Gate } from './auth.ts';
 import type { Cursors } from './cursor.ts';
 import { sendJson } from './exchange.ts';
 import { goalView } from './goal-view.ts';
-import { queryParameters } from './query.ts';
+import { queryParameters, readLimit } from './query.ts';
 
 export interface ListGoals {
   readonly db: Database;
@@ -17,9 +16,7 @@ export interface ListGoals {
 }
 
 const endpoint = 'goals';
-const limitForm = /^[1-9]\d{0,2}$/;
 const defaultLimit = 20;
-const maxLimit = 100;
 
 /**
  * GET /v1/goals: the account's active, listed, published and ready Goals, in the order of their ids. The regions of
@@ -32,7 +29,7 @@ export function listGoals(app: FastifyInstance, deps: ListGoals): void {
     handler: async (request, reply) => {
       const { accountId } = await deps.gate.admit(request, 'goals:read');
       const query = queryParameters(request, ['limit', 'after']);
-      const limit = readLimit(query.limit);
+      const limit = readLimit(query.limit, defaultLimit);
       const after = query.after === undefined ? '' : deps.cursors.decode(endpoint, accountId, query.after);
       // One more than is shown tells whether there is a next page.
       const goals = await readyGoals(deps, accountId, after, limit + 1);
@@ -42,14 +39,6 @@ export function listGoals(app: FastifyInstance, deps: ListGoals): void {
       return sendJson(reply, 200, JSON.stringify({ object: 'list', data, next_cursor: nextCursor }));
     },
   });
-}
-
-function readLimit(sent: string | undefined): number {
-  if (sent === undefined) return defaultLimit;
-  if (!limitForm.test(sent) || Number(sent) > maxLimit) {
-    throw new Refusal('invalid_request', `limit must be a whole number from 1 to ${maxLimit}`);
-  }
-  return Number(sent);
 }
 
 /** Up to `count` ready Goals behind `after`; fewer only when there are no more. Reads `count` rows at a time. */

@@ -20,3 +20,15 @@ export function queryParameters<Name extends string>(
   }
   return known;
 }
+
+const limitForm = /^[1-9]\d{0,2}$/;
+const maxLimit = 100;
+
+/** Reads how many items a page is to have, 1 to 100. Throws: Refusal `invalid_request`. */
+export function readLimit(sent: string | undefined, defaultLimit: number): number {
+  if (sent === undefined) return defaultLimit;
+  if (!limitForm.test(sent) || Number(sent) > maxLimit) {
+    throw new Refusal('invalid_request', `limit must be a whole number from 1 to ${maxLimit}`);
+  }
+  return Number(sent);
+}

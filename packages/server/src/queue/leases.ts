@@ -51,7 +51,7 @@ export function createLeases({ db, clock, log, leaseMs }: LeasesOptions): Leases
       const stop = new AbortController();
       const lease: Lease = {
         queue,
-        runId: job.run_id,
+        subjectId: job.subject_id,
         accountId: job.account_id,
         fence: job.fence,
         tries: job.tries,
@@ -59,7 +59,7 @@ export function createLeases({ db, clock, log, leaseMs }: LeasesOptions): Leases
         holds: () => !stop.signal.aborted && clock.monotonic() < entry.validUntil,
       };
       const entry: Held = { lease, stop, validUntil: askedAt + leaseMs };
-      held.set(nameOf(queue, job.run_id), entry);
+      held.set(nameOf(queue, job.subject_id), entry);
       return lease;
     },
 
@@ -69,18 +69,18 @@ export function createLeases({ db, clock, log, leaseMs }: LeasesOptions): Leases
       const askedAt = clock.monotonic();
       const rows = await db.query(renewLeases, [
         asked.map(({ lease }) => lease.queue),
-        asked.map(({ lease }) => lease.runId),
+        asked.map(({ lease }) => lease.subjectId),
         asked.map(({ lease }) => lease.fence),
         leaseMs,
       ]);
-      const renewed = new Map(rows.map((row) => [nameOf(row.queue, row.run_id), row]));
+      const renewed = new Map(rows.map((row) => [nameOf(row.queue, row.subject_id), row]));
       for (const entry of asked) {
         const { lease, stop } = entry;
-        const row = renewed.get(nameOf(lease.queue, lease.runId));
-        const done = held.get(nameOf(lease.queue, lease.runId)) !== entry;
+        const row = renewed.get(nameOf(lease.queue, lease.subjectId));
+        const done = held.get(nameOf(lease.queue, lease.subjectId)) !== entry;
         if (done) continue;
         if (row === undefined) {
-          log.warn({ run_id: lease.runId, queue: lease.queue }, 'lease lost');
+          log.warn({ subject_id: lease.subjectId, queue: lease.queue }, 'lease lost');
           stop.abort('lost' satisfies LeaseStop);
           continue;
         }
@@ -91,7 +91,7 @@ export function createLeases({ db, clock, log, leaseMs }: LeasesOptions): Leases
     },
 
     drop(lease) {
-      const name = nameOf(lease.queue, lease.runId);
+      const name = nameOf(lease.queue, lease.subjectId);
       if (held.get(name)?.lease === lease) held.delete(name);
     },
 
@@ -105,4 +105,4 @@ export function createLeases({ db, clock, log, leaseMs }: LeasesOptions): Leases
   };
 }
 
-const nameOf = (queue: Queue, runId: string): string => `${queue} ${runId}`;
+const nameOf = (queue: Queue, subjectId: string): string => `${queue} ${subjectId}`;

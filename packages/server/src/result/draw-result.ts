@@ -21,6 +21,17 @@ export type DrawnResult =
 
 const validator = createResultValidator();
 
+/** What of an extraction can be used. */
+export type DrawnFields =
+  | {
+      readonly kind: 'fields';
+      /** By field. Fields that were not asked for are still in it: whoever returns them is to be refused. */
+      readonly fields: ReadonlyMap<string, FieldEvidence>;
+    }
+  | { readonly kind: 'nothing'; readonly why: 'nothing_said' | 'opted_out' }
+  | { readonly kind: 'invalid' }
+  | { readonly kind: 'retry'; readonly note: string };
+
 /**
  * Draws the result of a conversation: extracts, checks the evidence, validates.
  *
@@ -37,19 +48,38 @@ export async function drawResult(
   extractor: Extractor,
   signal: AbortSignal,
 ): Promise<DrawnResult> {
+  const drawn = await drawFields(task, extractor, signal);
+  switch (drawn.kind) {
+    case 'retry':
+      return drawn;
+    case 'nothing':
+      return { kind: 'error', code: 'result_unavailable', detailCode: drawn.why };
+    case 'invalid':
+      return invalid('schema_mismatch');
+    case 'fields':
+      return resultFrom(task.resultSchema, drawn.fields);
+  }
+}
+
+/** Extracts and drops the values of asked fields that no words of the callee support. Throws: never. */
+export async function drawFields(
+  task: ExtractionTask,
+  extractor: Extractor,
+  signal: AbortSignal,
+): Promise<DrawnFields> {
   const { resultSchema, turns } = task;
   const extraction = await extractor.extract(task, signal).catch(fault);
   switch (extraction.kind) {
     case 'failed':
       return { kind: 'retry', note: extraction.note };
     case 'nothing':
-      return { kind: 'error', code: 'result_unavailable', detailCode: extraction.why };
+    case 'invalid':
+      return extraction;
     case 'fields': {
-      const { properties } = resultSchema;
       const usable = Object.entries(extraction.fields).filter(
-        ([name, evidence]) => !Object.hasOwn(properties, name) || isSupported(evidence, turns),
+        ([name, evidence]) => !Object.hasOwn(resultSchema.properties, name) || isSupported(evidence, turns),
       );
-      return resultFrom(resultSchema, new Map(usable));
+      return { kind: 'fields', fields: new Map(usable) };
     }
   }
 }
@@ -75,7 +105,8 @@ function allowsUnknown({ properties }: ResultSchema, name: string): boolean {
   return property?.enum?.includes('unknown') ?? false;
 }
 
-function isSupported({ turns: cited, quote }: FieldEvidence, turns: readonly Turn[]): boolean {
+/** Whether the quote stands literally in one of the cited turns, and the callee said it. */
+export function isSupported({ turns: cited, quote }: FieldEvidence, turns: readonly Turn[]): boolean {
   return quote.trim() !== '' && cited.some((index) => supports(turns[index], quote));
 }
 
@@ -85,6 +116,6 @@ function supports(turn: Turn | undefined, quote: string): boolean {
 }
 
 /** An extractor that throws has a fault; its message may quote the conversation and stays out of the logs. */
-function fault(error: unknown): { readonly kind: 'failed'; readonly note: string } {
+export function fault(error: unknown): { readonly kind: 'failed'; readonly note: string } {
   return { kind: 'failed', note: error instanceof Error ? error.name : 'unknown fault' };
 }

@@ -11,6 +11,8 @@ export interface ExtractionTask {
   readonly resultSchema: ResultSchema;
   /** The conversation in order; a turn's index is its number in evidence. */
   readonly turns: readonly Turn[];
+  /** The day of the conversation as the callee's calendar shows it, such as "Saturday, 2026-11-21", if it is known. */
+  readonly heldOn?: string;
 }
 
 /** One drawn value and what supports it. */
@@ -20,13 +22,17 @@ export interface FieldEvidence {
   readonly turns: readonly number[];
   /** The supporting words, literally from one of those turns. */
   readonly quote: string;
+  /** How sure the extractor is, 0–1; without it the value was understood by rules. */
+  readonly confidence?: number;
 }
 
 export type Extraction =
   | { readonly kind: 'fields'; readonly fields: Readonly<Record<string, FieldEvidence>> }
   /** There is nothing to draw from; `opted_out` when the callee asked not to be called instead of answering. */
   | { readonly kind: 'nothing'; readonly why: 'nothing_said' | 'opted_out' }
-  /** A fault of ours or of a provider; a later try may succeed. */
+  /** What was drawn does not keep to the schema, and will not when it is tried again. */
+  | { readonly kind: 'invalid' }
+  /** A fault of ours or of a provider; a later try may succeed. The note holds no spoken words. */
   | { readonly kind: 'failed'; readonly note: string };
 
 export interface Extractor {

@@ -1,5 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { ResultSchema } from '@trunkcall/contract';
+import type { CallSchema, ResultSchema } from '@trunkcall/contract';
+import { below } from '../platform/json-pointer.ts';
 
 /** What is wrong at a place of a result; never with its value (I10). */
 interface ResultProblem {
@@ -10,7 +11,7 @@ interface ResultProblem {
 
 export interface ResultValidator {
   /** The problems of a result under the schema; empty when it is valid. Throws: on a schema that is none. */
-  problems(schema: ResultSchema, result: unknown): ResultProblem[];
+  problems(schema: ResultSchema | CallSchema, result: unknown): ResultProblem[];
 }
 
 const maxCompiled = 500;
@@ -23,7 +24,7 @@ const maxProblems = 20;
 export function createResultValidator(capacity = maxCompiled): ResultValidator {
   const compiled = new Map<string, ValidateFunction>();
 
-  function validatorFor(schema: ResultSchema): ValidateFunction {
+  function validatorFor(schema: ResultSchema | CallSchema): ValidateFunction {
     const text = JSON.stringify(schema);
     const validate = compiled.get(text) ?? compile(schema);
     compiled.delete(text);
@@ -45,7 +46,7 @@ export function createResultValidator(capacity = maxCompiled): ResultValidator {
  * Each schema has an Ajv of its own, which goes with it: a shared one would keep every schema for ever.
  * `ownProperties`: without it a required `constructor` or `toString` counts as present in every object.
  */
-function compile(schema: ResultSchema): ValidateFunction {
+function compile(schema: ResultSchema | CallSchema): ValidateFunction {
   return new Ajv2020({ strict: true, ownProperties: true, allErrors: true }).compile(schema);
 }
 
@@ -53,16 +54,15 @@ function describe({ keyword, instancePath, params, message }: ErrorObject): Resu
   const details = params as Record<string, unknown>;
   switch (keyword) {
     case 'required':
-      return { pointer: below(instancePath, details['missingProperty']), problem: 'is required' };
+      return { pointer: below(instancePath, String(details['missingProperty'])), problem: 'is required' };
     case 'additionalProperties':
-      return { pointer: below(instancePath, details['additionalProperty']), problem: 'is not declared' };
+      return {
+        pointer: below(instancePath, String(details['additionalProperty'])),
+        problem: 'is not declared',
+      };
     case 'enum':
       return { pointer: instancePath, problem: 'is none of the declared values' };
     default:
       return { pointer: instancePath, problem: message ?? 'is not valid' };
   }
-}
-
-function below(pointer: string, name: unknown): string {
-  return `${pointer}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }

@@ -72,7 +72,7 @@ export const acceptRuns = statement<AcceptRow>(
      from claimed c join fitting f using (run_id)
      returning id, created_at
    ), enqueued as (
-     insert into jobs (queue, run_id, account_id, due_at)
+     insert into jobs (queue, subject_id, account_id, due_at)
      select 'dial', f.run_id, f.account_id, coalesce(f.due_at, now())
      from claimed c join fitting f using (run_id)
    )

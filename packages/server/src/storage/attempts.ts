@@ -3,21 +3,13 @@
  * no row there, and then nothing of the statement happens (I6).
  */
 import { statement } from './database.ts';
+import { appendEvent, appendEvents } from './events.ts';
 import { releaseSlots } from './jobs.ts';
 
 /** The beginning of each fenced statement. Values: $1 run id, $2 fence. */
 const dialLease = `held as (
-     select run_id, account_id, carrier from jobs
-     where queue = 'dial' and run_id = $1 and fence = $2 and worker is not null for no key update
-   )`;
-
-/** Appends the event `$type` with `$details` for the run of `source`. */
-const appendEvent = (name: string, source: string, event: { id: string; type: string; details: string }) =>
-  `${name} as (
-     insert into events (run_id, seq, id, type, details)
-     select s.run_id, coalesce((select max(seq) from events e where e.run_id = s.run_id), 0) + 1,
-            ${event.id}, ${event.type}, ${event.details}
-     from ${source} s
+     select subject_id as run_id, account_id, carrier from jobs
+     where queue = 'dial' and subject_id = $1 and fence = $2 and worker is not null for no key update
    )`;
 
 /**
@@ -38,7 +30,7 @@ export const intendToDial = statement<{ readonly id: string }>(
      returning id, run_id
    ), started as (
      update runs r set status = 'in_progress', attempt_id = a.id from attempt a where r.id = a.run_id
-   ), ${appendEvent('event', 'attempt', {
+   ), ${appendEvent('attempt', {
      id: '$5',
      type: `'call.attempt_started'`,
      details: `json_build_object('attempt_id', s.id, 'carrier', $4::text)`,
@@ -53,7 +45,7 @@ export const recordRinging = statement<{ readonly id: string }>(
      update attempts t set state = 'ringing', provider_call_id = coalesce($4, t.provider_call_id)
      from held h where t.id = $3 and t.run_id = h.run_id and t.state = 'dialing'
      returning t.id, t.run_id
-   ), ${appendEvent('event', 'attempt', {
+   ), ${appendEvent('attempt', {
      id: '$5',
      type: `'call.ringing'`,
      details: `json_build_object('attempt_id', s.id)`,
@@ -69,7 +61,7 @@ export const recordAnswer = statement<{ readonly id: string }>(
                            provider_call_id = coalesce($4, t.provider_call_id)
      from held h where t.id = $3 and t.run_id = h.run_id and t.state in ('dialing', 'ringing')
      returning t.id, t.run_id
-   ), ${appendEvent('event', 'attempt', {
+   ), ${appendEvent('attempt', {
      id: '$5',
      type: `'call.connected'`,
      details: `json_build_object('attempt_id', s.id)`,
@@ -94,7 +86,7 @@ export const recordTurn = statement<{ readonly attempt_id: string }>(
      select r.account_id, r.phone, r.id from held h join runs r on r.id = h.run_id where $12
      on conflict do nothing
    ), source as (select h.run_id, t.attempt_id, t.index from held h cross join turn t),
-   ${appendEvent('event', 'source', {
+   ${appendEvent('source', {
      id: '$10',
      type: '$11',
      details: `json_build_object('attempt_id', s.attempt_id, 'turn', s.index)`,
@@ -104,41 +96,40 @@ export const recordTurn = statement<{ readonly attempt_id: string }>(
 
 /**
  * Ends a run's telephone execution: the attempt (if there is one), the job and its slots, the run's status and
- * error, the extraction job and the events, all or nothing.
+ * error, the extraction job and the events, all or nothing. A row: it ended now; with the call that it belongs to.
  * Values: run id, fence, status, error code, error detail, attempt outcome, ended by, SIP status, Q.850, note,
  * whether to extract, event ids (2), type of the run's own event.
  */
-export const endExecution = statement<{ readonly run_id: string }>(
+export const endExecution = statement<{ readonly run_id: string; readonly call_id: string | null }>(
   'end_execution',
   `with ${dialLease}, done as (
-     delete from jobs j where j.queue = 'dial' and j.run_id = (select run_id from held)
-     returning j.run_id, j.account_id, j.carrier
+     delete from jobs j where j.queue = 'dial' and j.subject_id = (select run_id from held)
+     returning j.subject_id as run_id, j.account_id, j.carrier
    ), ${releaseSlots('done')}, run as (
      update runs r set status = $3, error_code = $4, error_detail_code = $5,
                        completed_at = greatest(now(), r.created_at)
      from done d where r.id = d.run_id and r.status in ('queued', 'in_progress')
-     returning r.id as run_id, r.account_id
+     returning r.id as run_id, r.account_id, r.call_id
    ), attempt as (
      update attempts t set state = 'ended', outcome = $6, ended_by = $7, sip_status = $8, q850 = $9, note = $10,
                            ended_at = now()
      from done d where t.run_id = d.run_id and t.state <> 'ended'
      returning t.run_id, t.id
    ), extraction as (
-     insert into jobs (queue, run_id, account_id, due_at)
-     select 'extract', r.run_id, r.account_id, now() from run r where $11
+     -- The results of a call are drawn together, when it is concluded.
+     insert into jobs (queue, subject_id, account_id, due_at)
+     select 'extract', r.run_id, r.account_id, now() from run r where $11 and r.call_id is null
      on conflict do nothing
-   ), event as (
-     insert into events (run_id, seq, id, type, details)
-     select e.run_id, coalesce((select max(seq) from events x where x.run_id = e.run_id), 0) + e.place,
-            e.id, e.type, e.details
-     from (
-       select 1 as place, a.run_id, $12 as id, 'call.attempt_ended' as type,
-              json_build_object('attempt_id', a.id, 'outcome', $6::text) as details from attempt a
-       union all
-       select 2, r.run_id, $13, $14, json_build_object('status', $3::text, 'detail_code', $5::text) from run r
-     ) e
-   )
-   select run_id from done`,
+   ), ${appendEvents(
+     'done',
+     2,
+     `select 1 as place, a.run_id, $12 as id, 'call.attempt_ended' as type,
+             json_build_object('attempt_id', a.id, 'outcome', $6::text) as details from attempt a
+      union all
+      select 2, r.run_id, $13, case when r.call_id is null then $14 else 'call.ended' end,
+             json_build_object('status', $3::text, 'detail_code', $5::text) from run r`,
+   )}
+   select d.run_id, r.call_id from done d left join run r on true`,
 );
 
 /** Whether anything may have left for the carrier. Values: run id. */
@@ -158,6 +149,6 @@ export const requestCancel = statement<{ readonly id: string }>(
 export const claimToCancel = statement<{ readonly fence: number }>(
   'claim_to_cancel',
   `update jobs set worker = $2, leased_until = now() + interval '10 seconds', fence = fence + 1
-   where queue = 'dial' and run_id = $1 and worker is null
+   where queue = 'dial' and subject_id = $1 and worker is null
    returning fence`,
 );

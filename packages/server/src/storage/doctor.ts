@@ -1,5 +1,6 @@
 /** What the operator's check-up asks the database. Reads only; each statement is one snapshot. */
 import { statement } from './database.ts';
+import type { Queue } from './jobs.ts';
 
 export const readServerVersion = statement<{ readonly version: string }>(
   'doctor_server_version',
@@ -12,7 +13,7 @@ export const listMigrations = statement<{ readonly name: string; readonly applie
 );
 
 export interface QueueRow {
-  readonly queue: 'dial' | 'extract';
+  readonly queue: Queue;
   readonly waiting: number;
   /** Waiting and due: a worker could take them now. */
   readonly due: number;
@@ -35,7 +36,7 @@ export const readQueues = statement<QueueRow>(
 
 export interface WorkerRow {
   readonly worker: string;
-  readonly queue: 'dial' | 'extract';
+  readonly queue: Queue;
   readonly leases: number;
   readonly lease_seconds_left: number;
 }

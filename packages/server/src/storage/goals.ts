@@ -7,7 +7,12 @@ export interface GoalRow {
   readonly account_id: string;
   readonly state: 'draft' | 'active' | 'paused' | 'retired';
   readonly listed: boolean;
+  /** The last draft that was valid. */
   readonly draft: GoalFile;
+  /** What is newer than it, and not valid yet; null when there is nothing. */
+  readonly unfinished: unknown;
+  /** Grows with every change of the draft. */
+  readonly draft_revision: number;
   readonly latest_version: number;
   readonly created_at: Date;
   readonly updated_at: Date;
@@ -17,7 +22,8 @@ export interface GoalRow {
   readonly published: GoalFile | null;
 }
 
-const goalColumns = `g.id, g.account_id, g.state, g.listed, g.draft, g.latest_version, g.created_at, g.updated_at,
+const goalColumns = `g.id, g.account_id, g.state, g.listed, g.draft, g.unfinished, g.draft_revision,
+  g.latest_version, g.created_at, g.updated_at,
   g.published_run_spec_id, s.version as published_version, s.content as published`;
 const goalTables = 'goals g left join run_specs s on s.id = g.published_run_spec_id';
 
@@ -44,15 +50,25 @@ export const insertGoal = statement<never>(
 );
 
 /** Holds the Goal until the transaction ends: commands on one Goal happen one after the other. Values: goal id. */
-export const lockGoal = statement<Pick<GoalRow, 'account_id' | 'state' | 'draft' | 'latest_version'>>(
+export const lockGoal = statement<
+  Pick<GoalRow, 'account_id' | 'state' | 'draft' | 'unfinished' | 'draft_revision' | 'latest_version'>
+>(
   'authoring_lock_goal',
-  'select account_id, state, draft, latest_version from goals where id = $1 for no key update',
+  `select account_id, state, draft, unfinished, draft_revision, latest_version from goals where id = $1
+   for no key update`,
 );
 
 /** Values: goal id, draft (JSON text). */
 export const updateDraft = statement<never>(
   'update_draft',
-  'update goals set draft = $2::json, updated_at = now() where id = $1',
+  `update goals set draft = $2::json, unfinished = null, draft_revision = draft_revision + 1, updated_at = now()
+   where id = $1`,
+);
+
+/** Keeps what is not valid yet beside the last valid draft. Values: goal id, text (JSON). */
+export const updateUnfinished = statement<never>(
+  'update_unfinished',
+  `update goals set unfinished = $2::json, draft_revision = draft_revision + 1, updated_at = now() where id = $1`,
 );
 
 /**
@@ -100,4 +116,10 @@ export const listVersions = statement<VersionRow>(
   `select s.id, s.version, s.published_at, count(r.id) as runs
    from run_specs s left join runs r on r.goal_id = s.goal_id and r.run_spec_id = s.id
    where s.goal_id = $1 group by s.id order by s.version desc`,
+);
+
+/** A publication's content. Values: goal id, version. */
+export const findVersion = statement<{ readonly content: GoalFile }>(
+  'find_version',
+  'select content from run_specs where goal_id = $1 and version = $2',
 );

@@ -13,7 +13,8 @@
 import type { GoalFile, Scalar } from '@trunkcall/contract';
 import { statement } from './database.ts';
 
-export type Queue = 'dial' | 'extract';
+/** What is to be done: dial a run, draw the result of a run, conclude a call. */
+export type Queue = 'dial' | 'extract' | 'conclude';
 
 /** Why a lease ended before its work did. */
 export type LeaseStop = 'lost' | 'canceled' | 'shutdown';
@@ -21,7 +22,8 @@ export type LeaseStop = 'lost' | 'canceled' | 'shutdown';
 /** The right of one worker to work on one job, for as long as it renews it. */
 export interface Lease {
   readonly queue: Queue;
-  readonly runId: string;
+  /** The run, or for `conclude` the call, that the work is for. */
+  readonly subjectId: string;
   readonly accountId: string;
   /** Goes with every write. */
   readonly fence: number;
@@ -34,7 +36,7 @@ export interface Lease {
 }
 
 export interface ClaimedJob {
-  readonly run_id: string;
+  readonly subject_id: string;
   readonly account_id: string;
   readonly fence: number;
   readonly tries: number;
@@ -42,12 +44,18 @@ export interface ClaimedJob {
 
 /** A claimed dial job with what a worker must know of its run. */
 export interface DialJob extends ClaimedJob {
+  /** The call that the run belongs to; null for a Goal Run. */
+  readonly call_id: string | null;
   readonly account_name: string;
+  /** The account's own number, to be shown to the callee; null lets the carrier choose. */
+  readonly from: string | null;
   readonly phone: string;
   readonly variables: Readonly<Record<string, Scalar>>;
   readonly cancel: boolean;
   /** The callee asked this account never to call again. */
   readonly do_not_call: boolean;
+  /** The number is one of ours: a call to it would come back to us. */
+  readonly ours: boolean;
   readonly age_ms: number;
   readonly content: GoalFile;
 }
@@ -99,20 +107,20 @@ export const claimDialJobs = statement<DialJob>(
      ) a
      where (select min(room) from gates) > 0
    ), oldest as materialized (
-     select j.run_id, j.due_at, row_number() over (partition by a.id order by j.due_at) as place
+     select j.subject_id, j.due_at, row_number() over (partition by a.id order by j.due_at) as place
      from open_accounts a cross join lateral (
-       select run_id, due_at from jobs
+       select subject_id, due_at from jobs
        where queue = 'dial' and worker is null and account_id = a.id and due_at <= now()
        order by due_at limit least(a.room, $5) for no key update skip locked
      ) j
    ), chosen as materialized (
-     select run_id from oldest order by place, due_at
+     select subject_id from oldest order by place, due_at
      limit least($5, (select min(room) from gates))
    ), leased as (
      update jobs j set worker = $1, carrier = $2, leased_until = now() + $6 * interval '1 millisecond',
                        fence = j.fence + 1, tries = j.tries + 1
-     where j.queue = 'dial' and j.run_id = any (array(select run_id from chosen))
-     returning j.run_id, j.account_id, j.fence, j.tries
+     where j.queue = 'dial' and j.subject_id = any (array(select subject_id from chosen))
+     returning j.subject_id, j.account_id, j.fence, j.tries
    ), counted as (
      update accounts a set active_calls = a.active_calls + n.calls
      from (select account_id, count(*)::int as calls from leased group by account_id) n
@@ -121,13 +129,15 @@ export const claimDialJobs = statement<DialJob>(
      update capacity c set active_calls = c.active_calls + (select count(*)::int from leased)
      where c.scope = any ($3) and exists (select 1 from leased)
    )
-   select l.run_id, l.account_id, l.fence, l.tries, a.name as account_name, r.phone, r.variables,
+   select l.subject_id, l.account_id, l.fence, l.tries, r.call_id, a.name as account_name,
+          a.default_number as "from", r.phone, r.variables,
           r.cancel_requested_at is not null as cancel,
           exists (select 1 from do_not_call d where d.account_id = l.account_id and d.phone = r.phone) as do_not_call,
+          exists (select 1 from numbers n where n.phone = r.phone) as ours,
           (extract(epoch from now() - r.created_at) * 1000)::float8 as age_ms, s.content
    from leased l
-   left join lateral (select * from runs where id = l.run_id limit 1) r on true
-   left join lateral (select name from accounts where id = l.account_id limit 1) a on true
+   left join lateral (select * from runs where id = l.subject_id limit 1) r on true
+   left join lateral (select name, default_number from accounts where id = l.account_id limit 1) a on true
    left join lateral (select content from run_specs where id = r.run_spec_id limit 1) s on true`,
 );
 
@@ -135,14 +145,14 @@ export const claimDialJobs = statement<DialJob>(
 export const claimJobs = statement<ClaimedJob>(
   'claim_jobs',
   `with chosen as materialized (
-     select run_id from jobs
+     select subject_id from jobs
      where queue = $2 and worker is null and due_at <= now()
      order by account_id, due_at limit $3 for no key update skip locked
    )
    update jobs j set worker = $1, leased_until = now() + $4 * interval '1 millisecond',
                      fence = j.fence + 1, tries = j.tries + 1
-   where j.queue = $2 and j.run_id = any (array(select run_id from chosen))
-   returning j.run_id, j.account_id, j.fence, j.tries`,
+   where j.queue = $2 and j.subject_id = any (array(select subject_id from chosen))
+   returning j.subject_id, j.account_id, j.fence, j.tries`,
 );
 
 /**
@@ -151,28 +161,31 @@ export const claimJobs = statement<ClaimedJob>(
  */
 export const renewLeases = statement<{
   readonly queue: Queue;
-  readonly run_id: string;
+  readonly subject_id: string;
   readonly cancel: boolean;
 }>(
   'renew_leases',
   `update jobs j set leased_until = now() + $4 * interval '1 millisecond'
-   from unnest($1::text[], $2::text[], $3::bigint[]) as held (queue, run_id, fence), runs r
-   where j.queue = held.queue and j.run_id = held.run_id and j.fence = held.fence and j.worker is not null
-     and r.id = j.run_id
-   returning j.queue, j.run_id, r.cancel_requested_at is not null as cancel`,
+   from unnest($1::text[], $2::text[], $3::bigint[]) as held (queue, subject_id, fence)
+   where j.queue = held.queue and j.subject_id = held.subject_id and j.fence = held.fence and j.worker is not null
+   returning j.queue, j.subject_id,
+     exists (select 1 from runs r where r.id = j.subject_id and r.cancel_requested_at is not null) as cancel`,
 );
 
 /** Jobs whose worker has not renewed in time, oldest first. Values: most jobs. */
 export const findExpiredJobs = statement<{
   readonly queue: Queue;
-  readonly run_id: string;
+  readonly subject_id: string;
 }>(
   'find_expired_jobs',
-  `(select queue, run_id, leased_until from jobs
+  `(select queue, subject_id, leased_until from jobs
     where queue = 'dial' and worker is not null and leased_until < now() order by leased_until limit $1)
    union all
-   (select queue, run_id, leased_until from jobs
+   (select queue, subject_id, leased_until from jobs
     where queue = 'extract' and worker is not null and leased_until < now() order by leased_until limit $1)
+   union all
+   (select queue, subject_id, leased_until from jobs
+    where queue = 'conclude' and worker is not null and leased_until < now() order by leased_until limit $1)
    order by leased_until limit $1`,
 );
 
@@ -187,30 +200,30 @@ export const seizeExpiredJob = statement<{
 }>(
   'seize_expired_job',
   `update jobs set fence = fence + 1
-   where queue = $1 and run_id = (
-     select run_id from jobs where queue = $1 and run_id = $2 and worker is not null and leased_until < now()
+   where queue = $1 and subject_id = (
+     select subject_id from jobs where queue = $1 and subject_id = $2 and worker is not null and leased_until < now()
      for no key update skip locked)
    returning fence, tries, account_id`,
 );
 
 /**
- * Puts a leased job back for later (at once when its run is to be stopped), and gives its slots back. Values: run id, fence, queue, delay in
+ * Puts a leased job back for later (at once when its run is to be stopped), and gives its slots back. Values: subject id, fence, queue, delay in
  * milliseconds from now, whether the try counts.
  */
-export const putBackJob = statement<{ readonly run_id: string }>(
+export const putBackJob = statement<{ readonly subject_id: string }>(
   'put_back_job',
   `with held as (
-     select run_id, account_id, carrier from jobs
-     where queue = $3 and run_id = $1 and fence = $2 and worker is not null for no key update
+     select subject_id, account_id, carrier from jobs
+     where queue = $3 and subject_id = $1 and fence = $2 and worker is not null for no key update
    ), freed as (
      update jobs j set worker = null, carrier = null, leased_until = null,
-                       due_at = case when exists (select 1 from runs r where r.id = j.run_id and r.cancel_requested_at is not null)
+                       due_at = case when exists (select 1 from runs r where r.id = j.subject_id and r.cancel_requested_at is not null)
                                      then now() else now() + $4 * interval '1 millisecond' end,
                        tries = case when $5 then j.tries else greatest(j.tries - 1, 0) end
-     where j.queue = $3 and j.run_id = (select run_id from held)
-     returning j.run_id
+     where j.queue = $3 and j.subject_id = (select subject_id from held)
+     returning j.subject_id
    ), ${releaseSlots('held')}
-   select run_id from freed`,
+   select subject_id from freed`,
 );
 
 /** Makes sure that the shared counters exist. Values: scopes. */
@@ -220,10 +233,13 @@ export const ensureCapacity = statement<never>(
 );
 
 /**
- * Ends all leases at once. Only for the embedded database, where the lock on the data directory proves that
+ * Ends all leases at once, of jobs and of keys whose calls are being created. Only for the embedded database, where the lock on the data directory proves that
  * no other process can hold one.
  */
 export const expireAllLeases = statement<never>(
   'expire_all_leases',
-  `update jobs set leased_until = now() - interval '1 second' where worker is not null`,
+  `with creations as (
+     update call_keys set creating_until = now() - interval '1 second' where creator is not null
+   )
+   update jobs set leased_until = now() - interval '1 second' where worker is not null`,
 );

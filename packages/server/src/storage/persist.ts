@@ -12,20 +12,30 @@ const longestPauseMs = 2_000;
  *
  * The statement must be fenced and safe to repeat: after a lost answer it is sent again. Resolves `true` when
  * it was stored now, `false` when it found no lease (lost, or stored by a try whose answer was lost).
- * Throws: DatabaseUnavailable after five minutes; other errors at once.
+ * Throws: as `patiently`.
  */
-export async function persist<Row>(
+export function persist<Row>(
   db: Queryable,
   clock: Clock,
   lease: Lease,
   what: Statement<Row>,
   values: readonly SqlValue[],
 ): Promise<boolean> {
+  return patiently(clock, async () => {
+    const rows = await db.query(what, [lease.subjectId, lease.fence, ...values]);
+    return rows.length > 0;
+  });
+}
+
+/**
+ * Does `work`, again and again while the database is away; so it must be safe to repeat.
+ * Throws: DatabaseUnavailable after five minutes; other errors at once.
+ */
+export async function patiently<T>(clock: Clock, work: () => Promise<T>): Promise<T> {
   const giveUpAt = clock.monotonic() + patienceMs;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
-      const rows = await db.query(what, [lease.runId, lease.fence, ...values]);
-      return rows.length > 0;
+      return await work();
     } catch (error) {
       if (!(error instanceof DatabaseUnavailable) || clock.monotonic() >= giveUpAt) throw error;
       await clock.sleep(pauseMs);

@@ -3,11 +3,19 @@ import type { ResultSchema } from '@trunkcall/contract';
 import type { Note } from '../agents/agent.ts';
 import { statement } from './database.ts';
 
-/** The pinned schema of a run. Values: run id. */
-export const findResultSchema = statement<{ readonly result_schema: ResultSchema }>(
+export interface ConversationRow {
+  readonly result_schema: ResultSchema;
+  /** IANA time zone; null when none is pinned. */
+  readonly timezone: string | null;
+  readonly answered_at: Date | null;
+}
+
+/** The pinned schema of a run, and when and where its conversation was held. Values: run id. */
+export const findResultSchema = statement<ConversationRow>(
   'find_result_schema',
-  `select s.content -> 'result_schema' as result_schema
-   from runs r join run_specs s on s.id = r.run_spec_id where r.id = $1`,
+  `select s.content -> 'result_schema' as result_schema, s.content -> 'calling_window' ->> 'timezone' as timezone,
+          a.answered_at
+   from runs r join run_specs s on s.id = r.run_spec_id left join attempts a on a.id = r.attempt_id where r.id = $1`,
 );
 
 export interface TurnRow {
@@ -33,20 +41,28 @@ export const findTurns = statement<TurnRow>(
 export const publishResult = statement<{ readonly run_id: string }>(
   'publish_result',
   `with held as (
-     select run_id from jobs
-     where queue = 'extract' and run_id = $1 and fence = $2 and worker is not null for no key update
+     select subject_id from jobs
+     where queue = 'extract' and subject_id = $1 and fence = $2 and worker is not null for no key update
    ), done as (
-     delete from jobs j where j.queue = 'extract' and j.run_id = (select run_id from held) returning j.run_id
+     delete from jobs j where j.queue = 'extract' and j.subject_id = (select subject_id from held) returning j.subject_id
    ), run as (
      update runs r set result = $3::json, evidence = $4::json, error_code = $5, error_detail_code = $6
      from done d
-     where r.id = d.run_id and r.status = 'completed' and r.result is null and r.error_code is null
+     where r.id = d.subject_id and r.status = 'completed' and r.result is null and r.error_code is null
      returning r.id as run_id
    ), event as (
-     insert into events (run_id, seq, id, type, details)
-     select r.run_id, coalesce((select max(seq) from events e where e.run_id = r.run_id), 0) + 1, $7,
+     insert into events (trace_id, seq, id, type, details)
+     select r.run_id, coalesce((select max(seq) from events e where e.trace_id = r.run_id), 0) + 1, $7,
             'call.result_ready', json_build_object('error_code', $5::text)
      from run r
    )
    select run_id from run`,
+);
+
+/** What was said with each recipient of a call, in order. Values: call id. */
+export const findCallConversations = statement<TurnRow & { readonly recipient_id: string }>(
+  'find_call_conversations',
+  `select r.recipient_id, t.speaker, t.text, t.offset_ms, t.interrupted, t.note
+   from runs r cross join lateral (select * from turns where attempt_id = r.attempt_id order by index) t
+   where r.call_id = $1 order by r.id, t.index`,
 );

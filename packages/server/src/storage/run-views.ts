@@ -1,4 +1,4 @@
-/** Runs as the operator sees them: with attempts, transcript, events and evidence. Reads only (I7). */
+/** Goal Runs as the operator sees them: with attempts, transcript, events and evidence. Reads only (I7). */
 import type { Scalar, Variables } from '@trunkcall/contract';
 import { statement } from './database.ts';
 import { runColumns, type RunRow } from './runs.ts';
@@ -17,12 +17,12 @@ const newestFirst = `($1::text is null or r.account_id = $1) and ($2::text is nu
    order by r.public_id desc limit $4`;
 
 /**
- * All runs, newest first. An account or a status that is rare among the newest costs a walk back to its runs.
+ * All Goal Runs, newest first. An account or a status that is rare among the newest costs a walk back to its runs.
  * Values: account id, status (null: any), public id to continue behind (null: none), most rows.
  */
 export const listRuns = statement<OperatorRunRow>(
   'operator_list_runs',
-  `select ${columns} from runs r where ${newestFirst}`,
+  `select ${columns} from runs r where r.goal_id is not null and ${newestFirst}`,
 );
 
 /**
@@ -50,7 +50,8 @@ export interface EvidenceRow {
 export const findRunDetail = statement<RunDetailRow>(
   'operator_find_run_detail',
   `select ${columns}, r.variables, r.evidence from runs r
-   where r.id = (select id from runs where public_id = $1 union all select id from runs where id = $1 limit 1)`,
+   where r.id = (select id from runs where public_id = $1 union all select id from runs where id = $1 limit 1)
+     and r.goal_id is not null`,
 );
 
 export interface AttemptRow {
@@ -92,18 +93,4 @@ export const listTurns = statement<TurnRow>(
   `select a.number as attempt, t.index, t.speaker, t.text, t.offset_ms, t.interrupted
    from attempts a join turns t on t.attempt_id = a.id
    where a.run_id = $1 and (a.number, t.index) > ($2::int, $3::int) order by a.number, t.index`,
-);
-
-export interface EventRow {
-  readonly seq: number;
-  readonly id: string;
-  readonly type: string;
-  readonly details: Readonly<Record<string, unknown>>;
-  readonly created_at: Date;
-}
-
-/** Events behind a place in the trace. Values: run id, seq. */
-export const listEvents = statement<EventRow>(
-  'operator_list_events',
-  'select seq, id, type, details, created_at from events where run_id = $1 and seq > $2::int order by seq',
 );

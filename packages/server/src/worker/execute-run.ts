@@ -4,15 +4,15 @@ import type { Carrier } from '../carriers/carrier.ts';
 import { converse, type Conversed } from '../conversation/converse.ts';
 import { createTranscript } from '../conversation/transcript.ts';
 import { dial, stopOutcome, type Dialled } from '../dial/dial.ts';
-import { ownEnd, settlements, type EndFacts } from '../dial/outcome.ts';
+import { ownEnd, type EndFacts } from '../dial/outcome.ts';
 import { assert } from '../platform/assert.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
-import { endExecution } from '../storage/attempts.ts';
-import type { Database, SqlValue } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import { putBackJob, type DialJob, type Lease } from '../storage/jobs.ts';
 import { persist } from '../storage/persist.ts';
+import { endRun } from './end-run.ts';
 
 export interface ExecutionDependencies {
   readonly db: Database;
@@ -43,10 +43,11 @@ export async function executeRun(deps: ExecutionDependencies, run: DialJob, leas
     return;
   }
   const { facts, turns } = await carryThrough(deps, run, lease, agent, dialled);
-  const ended = await persist(deps.db, deps.clock, lease, endExecution, endValues(deps.ids, facts));
+  const ended = await endRun(deps, lease, run.call_id, facts);
   deps.log.info(
     {
-      run_id: run.run_id,
+      run_id: run.subject_id,
+      call_id: run.call_id,
       account_id: run.account_id,
       carrier: deps.carrier.name,
       outcome: facts.outcome,
@@ -113,26 +114,3 @@ function factsOf({ outcome, legEnd, note }: Conversed, lease: Lease): EndFacts {
     note,
   };
 }
-
-/** The values of `endExecution` behind run id and fence. */
-export function endValues(ids: Ids, facts: EndFacts): SqlValue[] {
-  const { status, errorCode, detailCode, event } = settlements[facts.outcome];
-  return [
-    status,
-    errorCode,
-    detailCode,
-    facts.outcome,
-    facts.endedBy,
-    facts.sipStatus,
-    facts.q850,
-    facts.note,
-    errorCode === null,
-    ids.next('evt'),
-    ids.next('evt'),
-    event,
-  ];
-}
-
-/** Ends a run without a call of ours: stopped while it waited, or left behind by a worker that died. */
-export const withoutCall = (ids: Ids, outcome: 'operator' | 'worker_lost'): SqlValue[] =>
-  endValues(ids, ownEnd(outcome));

@@ -1,4 +1,5 @@
-import type { Extractor } from '../result/extractor.ts';
+import { DateTime } from 'luxon';
+import type { ExtractionTask, Extractor } from '../result/extractor.ts';
 import { drawResult } from '../result/draw-result.ts';
 import { assert } from '../platform/assert.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -7,7 +8,8 @@ import type { Logger } from '../platform/log.ts';
 import type { Database, SqlValue } from '../storage/database.ts';
 import { putBackJob, type Lease } from '../storage/jobs.ts';
 import { persist } from '../storage/persist.ts';
-import { findResultSchema, findTurns, publishResult } from '../storage/results.ts';
+import { findResultSchema, findTurns, publishResult, type ConversationRow } from '../storage/results.ts';
+import { retryPausesMs, tooLate } from './retries.ts';
 
 export interface ResultDependencies {
   readonly db: Database;
@@ -17,8 +19,6 @@ export interface ResultDependencies {
   readonly extractor: Extractor;
 }
 
-/** An extraction is tried so often, with pauses between, before the Run ends as `result_failed`. */
-const extractionPausesMs = [1_000, 5_000, 30_000, 120_000];
 /** One extraction takes no longer. */
 const extractionLimitMs = 60_000;
 
@@ -27,21 +27,21 @@ const extractionLimitMs = 60_000;
  * May be done again after a crash: only the first publication counts.
  */
 export async function processResult(deps: ResultDependencies, lease: Lease): Promise<void> {
-  const [run] = await deps.db.query(findResultSchema, [lease.runId]);
+  const [run] = await deps.db.query(findResultSchema, [lease.subjectId]);
   assert(run !== undefined, 'an extraction job has a run');
-  const rows = await deps.db.query(findTurns, [lease.runId]);
+  const rows = await deps.db.query(findTurns, [lease.subjectId]);
   const turns = rows.map((row) => ({ ...row, offsetMs: row.offset_ms }));
   const over = new AbortController();
   const drawn = await Promise.race([
-    drawResult({ resultSchema: run.result_schema, turns }, deps.extractor, over.signal),
-    tooLate(deps.clock, AbortSignal.any([lease.signal, over.signal])),
+    drawResult({ resultSchema: run.result_schema, turns, ...heldOn(run) }, deps.extractor, over.signal),
+    tooLate(deps.clock, extractionLimitMs, AbortSignal.any([lease.signal, over.signal])),
   ]);
   over.abort();
   if (lease.signal.aborted) return;
 
   if (drawn.kind === 'retry') {
-    const pauseMs = extractionPausesMs[lease.tries - 1];
-    deps.log.warn({ run_id: lease.runId, tries: lease.tries, note: drawn.note }, 'extraction failed');
+    const pauseMs = retryPausesMs[lease.tries - 1];
+    deps.log.warn({ run_id: lease.subjectId, tries: lease.tries, note: drawn.note }, 'extraction failed');
     if (pauseMs !== undefined) {
       await persist(deps.db, deps.clock, lease, putBackJob, ['extract', pauseMs, true]);
       return;
@@ -49,13 +49,17 @@ export async function processResult(deps: ResultDependencies, lease: Lease): Pro
   }
   const published = await persist(deps.db, deps.clock, lease, publishResult, publishValues(deps.ids, drawn));
   const error = drawn.kind === 'result' ? null : drawn.kind === 'error' ? drawn.code : 'result_failed';
-  deps.log.info({ run_id: lease.runId, error_code: error, tries: lease.tries, stored: published }, 'result');
+  deps.log.info(
+    { run_id: lease.subjectId, error_code: error, tries: lease.tries, stored: published },
+    'result',
+  );
 }
 
-/** Resolves when the extraction has taken too long, or the signal aborts. */
-async function tooLate(clock: Clock, signal: AbortSignal): Promise<Drawn> {
-  await clock.sleep(extractionLimitMs, signal);
-  return { kind: 'retry', note: 'it took too long' };
+/** As for agents, the calling window tells where the callee's calendar is; UTC otherwise. */
+function heldOn({ answered_at: at, timezone }: ConversationRow): Pick<ExtractionTask, 'heldOn'> {
+  if (at === null) return {};
+  const day = DateTime.fromJSDate(at, { zone: timezone ?? 'UTC' }).setLocale('en');
+  return { heldOn: day.toFormat('cccc, yyyy-MM-dd') };
 }
 
 type Drawn = Awaited<ReturnType<typeof drawResult>>;

@@ -1,10 +1,11 @@
-import type { Ids } from '../platform/ids.ts';
+import { ownEnd } from '../dial/outcome.ts';
 import type { Logger } from '../platform/log.ts';
-import { endExecution, findAttempt } from '../storage/attempts.ts';
+import { findAttempt } from '../storage/attempts.ts';
 import { DatabaseUnavailable, type Database, type Queryable } from '../storage/database.ts';
 import { findExpiredJobs, putBackJob, seizeExpiredJob, type Queue } from '../storage/jobs.ts';
 import { publishResult } from '../storage/results.ts';
-import { withoutCall } from './execute-run.ts';
+import { publishNoConclusion } from './conclude-call.ts';
+import { endRunWithin, type EndDependencies } from './end-run.ts';
 import { failedValues } from './process-result.ts';
 
 const maxJobsPerRound = 100;
@@ -17,43 +18,55 @@ const maxTries = 5;
  * - A dial job with an intent to dial: the phone may have rung, so it is never dialled again (I4). The run
  *   ends as `call_failed / worker_lost`.
  * - A dial job without: it is put back, and another worker dials.
- * - An extraction: done again.
+ * - An extraction, or the conclusion of a call: done again.
  *
  * Taking the lease away, reading the intent and the decision are one transaction; taking it away first raises
  * the fence, so the old worker can not commit an intent in between (I6).
  */
-export async function reap(db: Database, ids: Ids, log: Logger): Promise<number> {
+export async function reap(
+  deps: EndDependencies & { readonly db: Database; readonly log: Logger },
+): Promise<number> {
+  const { db, log } = deps;
   const expired = await db.query(findExpiredJobs, [maxJobsPerRound]);
   let decided = 0;
-  for (const { queue, run_id: runId } of expired) {
+  for (const { queue, subject_id: subjectId } of expired) {
     try {
-      const decision = await db.transaction((tx) => decide(tx, ids, queue, runId));
+      const decision = await db.transaction((tx) => decide(tx, deps, queue, subjectId));
       decided += 1;
-      if (decision !== null) log.warn({ run_id: runId, queue, decision }, 'worker lost');
+      if (decision !== null) log.warn({ subject_id: subjectId, queue, decision }, 'worker lost');
     } catch (error) {
       if (error instanceof DatabaseUnavailable) throw error;
       // One job that can not be decided must not keep the others waiting.
-      log.error({ run_id: runId, queue, err: error }, 'a lost job could not be decided');
+      log.error({ subject_id: subjectId, queue, err: error }, 'a lost job could not be decided');
     }
   }
   return decided;
 }
 
-async function decide(tx: Queryable, ids: Ids, queue: Queue, runId: string): Promise<string | null> {
-  const [seized] = await tx.query(seizeExpiredJob, [queue, runId]);
+async function decide(
+  tx: Queryable,
+  deps: EndDependencies,
+  queue: Queue,
+  subjectId: string,
+): Promise<string | null> {
+  const [seized] = await tx.query(seizeExpiredJob, [queue, subjectId]);
   if (seized === undefined) return null;
-  const held = [runId, seized.fence];
+  const held = [subjectId, seized.fence];
   const worn = seized.tries >= maxTries;
-  if (queue === 'extract') {
-    if (!worn) await tx.query(putBackJob, [...held, queue, 0, true]);
-    else await tx.query(publishResult, [...held, ...failedValues(ids)]);
-    return worn ? 'result_failed' : 'extract_again';
-  }
-  const [attempt] = await tx.query(findAttempt, [runId]);
-  if (attempt === undefined && !worn) {
+  const dialled = queue === 'dial' && (await tx.query(findAttempt, [subjectId])).length > 0;
+  if (!worn && !dialled) {
     await tx.query(putBackJob, [...held, queue, 0, true]);
-    return 'dispatch_again';
+    return 'again';
   }
-  await tx.query(endExecution, [...held, ...withoutCall(ids, 'worker_lost')]);
-  return 'worker_lost';
+  switch (queue) {
+    case 'dial':
+      await endRunWithin(tx, deps, subjectId, seized.fence, ownEnd('worker_lost'));
+      return 'worker_lost';
+    case 'extract':
+      await tx.query(publishResult, [...held, ...failedValues(deps.ids)]);
+      return 'result_failed';
+    case 'conclude':
+      await publishNoConclusion(tx, deps, subjectId, seized.fence);
+      return 'not_concluded';
+  }
 }

@@ -3,7 +3,9 @@ import type { Carrier } from '../carriers/carrier.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
+import { createWake, type Wake } from '../platform/wake.ts';
 import { createLeases } from '../queue/leases.ts';
+import type { Concluder } from '../result/conclude.ts';
 import type { Extractor } from '../result/extractor.ts';
 import { DatabaseUnavailable, type Database } from '../storage/database.ts';
 import {
@@ -14,6 +16,7 @@ import {
   type Lease,
   type Queue,
 } from '../storage/jobs.ts';
+import { concludeCall } from './conclude-call.ts';
 import { executeRun } from './execute-run.ts';
 import { processResult } from './process-result.ts';
 import { reap } from './reap.ts';
@@ -41,6 +44,9 @@ export interface WorkerDependencies {
   readonly carrier: Carrier;
   readonly agents: readonly Agent[];
   readonly extractor: Extractor;
+  readonly concluder: Concluder;
+  /** Told after a call became final, so that its webhooks need not wait. */
+  readonly onPublished: () => void;
   readonly settings: WorkerSettings;
 }
 
@@ -53,7 +59,8 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-const maxExtractions = 16;
+/** Extractions, and conclusions, that this process works on at once. */
+const maxAftermath = 16;
 const maxClaim = 50;
 
 /**
@@ -65,10 +72,17 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   const name = deps.ids.next('wrk');
   const leases = createLeases({ db, clock, log, leaseMs: settings.leaseMs });
   const stopping = new AbortController();
-  const working = { dial: new Set<Promise<void>>(), extract: new Set<Promise<void>>() };
+  const working: Record<Queue, Set<Promise<void>>> = {
+    dial: new Set(),
+    extract: new Set(),
+    conclude: new Set(),
+  };
   const scopes = ['deployment', `carrier:${carrier.name}`];
-  const dialWake = createWake(clock);
-  const extractWake = createWake(clock);
+  const wakes: Record<Queue, Wake> = {
+    dial: createWake(clock),
+    extract: createWake(clock),
+    conclude: createWake(clock),
+  };
   await db.query(ensureCapacity, [scopes]);
 
   async function claimDials(): Promise<boolean> {
@@ -82,12 +96,16 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     return jobs.length === room;
   }
 
-  async function claimExtractions(): Promise<boolean> {
-    const room = maxExtractions - working.extract.size;
+  /** Claims work that follows a call and holds no slot. */
+  async function claimAftermath(
+    queue: 'extract' | 'conclude',
+    work: (deps: WorkerDependencies, lease: Lease) => Promise<void>,
+  ): Promise<boolean> {
+    const room = maxAftermath - working[queue].size;
     if (room <= 0) return false;
     const askedAt = clock.monotonic();
-    const jobs = await db.query(claimJobs, [name, 'extract', room, settings.leaseMs]);
-    for (const job of jobs) begin('extract', job, askedAt, (lease) => processResult(deps, lease));
+    const jobs = await db.query(claimJobs, [name, queue, room, settings.leaseMs]);
+    for (const job of jobs) begin(queue, job, askedAt, (lease) => work(deps, lease));
     return jobs.length === room;
   }
 
@@ -99,13 +117,12 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   ): void {
     const lease = leases.hold(queue, job, askedAt);
     const done = work(lease)
-      .catch((error: unknown) => log.error({ run_id: job.run_id, queue, err: error }, 'work failed'))
+      .catch((error: unknown) => log.error({ subject_id: job.subject_id, queue, err: error }, 'work failed'))
       .finally(() => {
         leases.drop(lease);
         working[queue].delete(done);
-        // A slot is free, and a call that ended left an extraction.
-        dialWake.wake();
-        extractWake.wake();
+        // A slot is free, and a call that ended left something to be drawn from it.
+        for (const each of Object.values(wakes)) each.wake();
       });
     working[queue].add(done);
   }
@@ -134,10 +151,17 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   })();
   const reapPauseMs = Math.min(1_000, settings.leaseMs / 2);
   const loops = Promise.all([
-    loop(claimDials, () => dialWake.wait(settings.pollMs)),
-    loop(claimExtractions, () => extractWake.wait(settings.pollMs)),
+    loop(claimDials, () => wakes.dial.wait(settings.pollMs)),
     loop(
-      async () => (await reap(db, deps.ids, log)) > 0,
+      () => claimAftermath('extract', processResult),
+      () => wakes.extract.wait(settings.pollMs),
+    ),
+    loop(
+      () => claimAftermath('conclude', concludeCall),
+      () => wakes.conclude.wait(settings.pollMs),
+    ),
+    loop(
+      async () => (await reap(deps)) > 0,
       () => clock.sleep(reapPauseMs, stopping.signal),
     ),
   ]);
@@ -145,10 +169,9 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   let stopped: Promise<void> | undefined;
   async function stop(): Promise<void> {
     stopping.abort();
-    dialWake.wake();
-    extractWake.wake();
+    for (const each of Object.values(wakes)) each.wake();
     await loops;
-    const live = Promise.all([...working.dial, ...working.extract]);
+    const live = Promise.all(Object.values(working).flatMap((work) => [...work]));
     const inTime = new AbortController();
     await Promise.race([live, clock.sleep(settings.drainMs, inTime.signal)]);
     inTime.abort();
@@ -159,31 +182,8 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   }
 
   return {
-    wake: () => dialWake.wake(),
+    wake: () => wakes.dial.wake(),
     stopRun: (runId) => leases.cancel(runId),
     stop: () => (stopped ??= stop()),
-  };
-}
-
-/** A wake-up that is never lost: one that comes while nobody waits is kept for the next wait. */
-function createWake(clock: Clock): {
-  wake(): void;
-  wait(ms: number): Promise<void>;
-} {
-  let pending = false;
-  let rouse: AbortController | null = null;
-  return {
-    wake() {
-      pending = true;
-      rouse?.abort();
-    },
-    async wait(ms) {
-      if (!pending) {
-        rouse = new AbortController();
-        await clock.sleep(ms, rouse.signal);
-        rouse = null;
-      }
-      pending = false;
-    },
   };
 }

@@ -18,7 +18,7 @@ export function agentConformance(name: string, build: () => AgentUnderTest | Pro
     it('A1: its first sentence says that it is automated and for whom it calls, in every locale', async () => {
       const { agent, locales } = await build();
       for (const { locale, automated } of locales) {
-        expect(agent.problems(locale)).toEqual([]);
+        expect(agent.problems(locale, 'speech')).toEqual([]);
         const { turns } = await talk({ agent, locale });
         const first = turns.find(({ speaker }) => speaker === 'bot')?.text.split(/(?<=[.!?])\s/)[0] ?? '';
         expect(first).toMatch(automated);
@@ -38,7 +38,7 @@ export function agentConformance(name: string, build: () => AgentUnderTest | Pro
 
     it('says why it can not serve a locale that it does not speak', async () => {
       const { agent } = await build();
-      expect(agent.problems('tlh-XX').join()).toContain('tlh-XX');
+      expect(agent.problems('tlh-XX', 'speech').join()).toContain('tlh-XX');
     });
 
     it('A2: it ends by itself with everybody who answers, and leaves hanging up to us', async () => {

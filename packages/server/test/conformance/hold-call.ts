@@ -59,7 +59,7 @@ export type HeldCall =
 
 export async function holdCall(options: CallOptions = {}): Promise<HeldCall> {
   const carrier = options.carrier ?? createSimulatedNetwork({ clock: testClock, speed: Infinity });
-  const agent = options.agent ?? createScriptedAgent({ clock: testClock });
+  const agent = options.agent ?? createScriptedAgent({ clock: testClock, synthesizer: null });
   const resultSchema = options.resultSchema ?? deliverySchema;
   const callLimitMs = options.callLimitMs ?? 120_000;
   const signal = options.signal ?? new AbortController().signal;

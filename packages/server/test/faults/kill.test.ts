@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DoctorReport, GoalRun } from '@trunkcall/contract';
+import type { CallTask, DoctorReport, GoalRun, OneShotCall } from '@trunkcall/contract';
 import { afterEach, describe, expect, it } from 'vitest';
 import { databases } from '../kit/database.ts';
 import { startPostgresServer } from '../kit/postgres-server.ts';
@@ -16,11 +16,23 @@ const clients = 12;
 const requestsPerClient = 4;
 
 interface Request {
+  readonly kind: Kind;
   readonly key: string;
   readonly phone: string;
-  /** The Goal Run that was acknowledged; undefined while the answer has not come. */
+  /** What was acknowledged; undefined while the answer has not come. */
   id: string | undefined;
 }
+
+/** The three ways to have somebody called. */
+const kinds = ['run', 'call', 'task'] as const;
+type Kind = (typeof kinds)[number];
+
+/** What a view of any of the three says about its end. */
+type View = { readonly id: string; readonly status: string } & Partial<
+  Pick<GoalRun, 'result' | 'error'> &
+    Pick<OneShotCall, 'result_status'> &
+    Pick<CallTask, 'recipients' | 'completed_at'>
+>;
 
 /** Numbers that are valid, all different, and belong to people who cooperate. */
 const phoneOf = (index: number): string => `+1212${String(2_000_000 + index * 7)}`;
@@ -43,7 +55,7 @@ afterEach(async () => {
 
 describe.each(databases)('a service that is killed again and again on %s', (kind) => {
   it(
-    `keeps every acknowledged Run, makes none twice and dials none twice, over ${kills} kills under load`,
+    `keeps every acknowledged Run and call, makes none twice and dials none twice, over ${kills} kills under load`,
     { timeout: 60_000 + kills * 15_000 },
     async () => {
       const dataDir = mkdtempSync(join(tmpdir(), 'trunkcall-kill-'));
@@ -62,6 +74,7 @@ describe.each(databases)('a service that is killed again and again on %s', (kind
 
       for (let kill = 0; kill < kills; kill += 1) {
         const service = await startProcess(dataDir, settings);
+        if (kill === 0) await allowTasks(service);
         const stop = new AbortController();
         const load = Array.from({ length: clients }, () => post(service, requests, stop.signal));
         await sleep(100 + random() * 1_200);
@@ -75,16 +88,17 @@ describe.each(databases)('a service that is killed again and again on %s', (kind
       const acknowledged = requests.filter(({ id }) => id !== undefined);
       expect(acknowledged.length).toBeGreaterThan(kills * 3);
 
-      // Every request again: the acknowledged ones give the same Run, the others one of their own.
+      // Every request again: the acknowledged ones give the same answer, the others one of their own.
       const ids = new Set<string>();
       for (const request of requests) {
         const { id } = await send(service, request);
         expect(request.id ?? id).toBe(id);
+        request.id = id;
         ids.add(id);
       }
       expect(ids.size).toBe(requests.length);
 
-      for (const id of ids) await settled(service, id);
+      for (const { kind, id = '' } of requests) await settled(service, kind, id);
       const dialled = readFileSync(witness, 'utf8').trim().split('\n');
       expect(new Set(dialled).size).toBe(dialled.length);
       expect(await checkUp(service)).toEqual([]);
@@ -96,7 +110,8 @@ describe.each(databases)('a service that is killed again and again on %s', (kind
 async function post(service: Running, requests: Request[], stop: AbortSignal): Promise<void> {
   for (let sent = 0; sent < requestsPerClient && !stop.aborted; sent += 1) {
     const index = requests.length;
-    const request: Request = { key: `key ${index}`, phone: phoneOf(index), id: undefined };
+    const kind = kinds[index % kinds.length] ?? 'run';
+    const request: Request = { kind, key: `key ${index}`, phone: phoneOf(index), id: undefined };
     requests.push(request);
     try {
       request.id = (await send(service, request)).id;
@@ -106,34 +121,86 @@ async function post(service: Running, requests: Request[], stop: AbortSignal): P
   }
 }
 
-async function send({ url, credentials }: Running, { key, phone }: Request): Promise<GoalRun> {
-  const goalId = credentials.goals['confirm-delivery'] ?? '';
-  const response = await fetch(`${url}/v1/goals/${goalId}/runs`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${credentials.api_key}`,
-      'idempotency-key': key,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({ phone, variables: { customer_name: 'Ada', order_reference: 'A-1' } }),
-  });
-  expect(response.status).toBe(201);
-  return (await response.json()) as GoalRun;
+async function send(service: Running, request: Request): Promise<View> {
+  const giveUpAt = performance.now() + 60_000;
+  let answer = await sendOnce(service, request);
+  // The process died while it read the task: the key is free again within 15 seconds.
+  while (answer.dying && performance.now() < giveUpAt) {
+    await sleep(250);
+    answer = await sendOnce(service, request);
+  }
+  expect([201, 202]).toContain(answer.status);
+  return answer.view;
 }
 
-/** Waits until the Run has its result or error. */
-async function settled({ url, credentials }: Running, id: string): Promise<void> {
-  const goalId = credentials.goals['confirm-delivery'] ?? '';
+async function sendOnce(service: Running, request: Request) {
+  const response = await fetch(`${service.url}${pathOf(service, request.kind)}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${service.credentials.api_key}`,
+      'idempotency-key': request.key,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify(bodyOf(request)),
+  });
+  const view = (await response.json()) as View & { error?: { details?: { reason_code?: string } } };
+  return {
+    status: response.status,
+    view,
+    dying: view.error?.details?.reason_code === 'creation_in_progress',
+  };
+}
+
+function pathOf({ credentials }: Running, kind: Kind): string {
+  if (kind === 'run') return `/v1/goals/${credentials.goals['confirm-delivery']}/runs`;
+  return kind === 'call' ? '/v2/calls' : '/v1/calls';
+}
+
+function bodyOf({ kind, phone }: Request): object {
+  const result_schema = { type: 'object', properties: { suits: { type: 'boolean' } }, required: ['suits'] };
+  switch (kind) {
+    case 'run':
+      return { phone, variables: { customer_name: 'Ada', order_reference: 'A-1' } };
+    case 'call':
+      return { task: 'Ask whether Tuesday suits.', phone, result_schema };
+    case 'task':
+      return { task: `Call ${phone} and ask whether Tuesday suits.`, result_schema };
+  }
+}
+
+/** Lets call tasks of the account run side by side. */
+async function allowTasks({ url, credentials }: Running): Promise<void> {
+  const response = await fetch(`${url}/operator/v1/accounts/${credentials.account}`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${credentials.operator_token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ max_active_tasks: 100 }),
+  });
+  expect(response.status).toBe(200);
+}
+
+/** Waits until nothing will change any more. */
+async function settled(service: Running, kind: Kind, id: string): Promise<void> {
   const giveUpAt = performance.now() + 60_000;
   for (;;) {
-    const response = await fetch(`${url}/v1/goals/${goalId}/runs/${id}`, {
-      headers: { authorization: `Bearer ${credentials.api_key}` },
+    const response = await fetch(`${service.url}${pathOf(service, kind)}/${id}`, {
+      headers: { authorization: `Bearer ${service.credentials.api_key}` },
     });
     expect(response.status).toBe(200);
-    const run = (await response.json()) as GoalRun;
-    if (run.result !== null || run.error !== null) return;
-    if (performance.now() > giveUpAt) throw new Error(`${id} is ${run.status} and does not end`);
+    const view = (await response.json()) as View;
+    if (isSettled(kind, view)) return;
+    if (performance.now() > giveUpAt) throw new Error(`${id} is ${view.status} and does not end`);
     await sleep(50);
+  }
+}
+
+function isSettled(kind: Kind, view: View): boolean {
+  switch (kind) {
+    case 'run':
+      return view.result !== null || view.error !== null;
+    case 'call':
+      return view.result_status !== 'pending';
+    case 'task':
+      return view.completed_at !== null;
   }
 }
 

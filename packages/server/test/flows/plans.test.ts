@@ -10,7 +10,11 @@ import {
   recordTurn,
   requestCancel,
 } from '../../src/storage/attempts.ts';
+import * as callAcceptance from '../../src/storage/call-acceptance.ts';
+import * as callViews from '../../src/storage/call-views.ts';
+import * as calls from '../../src/storage/calls.ts';
 import type { Database, Statement } from '../../src/storage/database.ts';
+import * as events from '../../src/storage/events.ts';
 import {
   claimDialJobs,
   claimJobs,
@@ -19,8 +23,36 @@ import {
   renewLeases,
   seizeExpiredJob,
 } from '../../src/storage/jobs.ts';
-import { findResultSchema, findTurns, publishResult } from '../../src/storage/results.ts';
+import {
+  findCallConversations,
+  findResultSchema,
+  findTurns,
+  publishResult,
+} from '../../src/storage/results.ts';
 import { findGoalRuns } from '../../src/storage/runs.ts';
+import {
+  addDailySpend,
+  countDailyCall,
+  releaseTrunkLine,
+  renewTrunkLines,
+  takeTrunkLine,
+  takeTrunkTurn,
+} from '../../src/storage/trunk-slots.ts';
+import {
+  claimDeliveries,
+  forgetOldEvents,
+  readyDueDeliveries,
+  recordTries,
+} from '../../src/storage/deliveries.ts';
+import {
+  findDelivery,
+  listDeliveries,
+  listDeliveriesOfCall,
+  listDeliveriesOfEndpoint,
+  listTries,
+  replayDelivery,
+} from '../../src/storage/delivery-views.ts';
+import { enqueueTestEvent, enqueueWebhooks, listEndpointsOfAccount } from '../../src/storage/webhooks.ts';
 import { databases, freshDatabase, type TestDatabase } from '../kit/database.ts';
 
 const hot: readonly Statement<unknown>[] = [
@@ -46,6 +78,30 @@ const hot: readonly Statement<unknown>[] = [
   findResultSchema,
   findTurns,
   publishResult,
+  findCallConversations,
+  ...Object.values(callAcceptance),
+  ...Object.values(callViews),
+  ...Object.values(calls),
+  ...Object.values(events).filter((value) => typeof value !== 'function'),
+  takeTrunkLine,
+  takeTrunkTurn,
+  renewTrunkLines,
+  releaseTrunkLine,
+  countDailyCall,
+  addDailySpend,
+  enqueueWebhooks,
+  enqueueTestEvent,
+  listEndpointsOfAccount,
+  claimDeliveries,
+  recordTries,
+  readyDueDeliveries,
+  forgetOldEvents,
+  findDelivery,
+  listDeliveries,
+  listDeliveriesOfEndpoint,
+  listDeliveriesOfCall,
+  listTries,
+  replayDelivery,
 ];
 
 describe.each(databases)('the plan that is made on empty tables on %s', (kind) => {
@@ -77,7 +133,7 @@ describe.each(databases)('the plan that is made on empty tables on %s', (kind) =
         line.includes('Scan using') ? [`${line.trim()} ${plan[index + 1]?.trim()}`] : [],
       );
       expect(scans.filter((scan) => !scan.includes('Index Cond'))).toEqual([]);
-      expect(scans.filter((scan) => scan.includes('jobs_pkey') && !scan.includes('run_id'))).toEqual([]);
+      expect(scans.filter((scan) => scan.includes('jobs_pkey') && !scan.includes('subject_id'))).toEqual([]);
     },
   );
 });

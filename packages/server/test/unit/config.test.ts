@@ -40,6 +40,9 @@ describe('readConfig', () => {
       ['TRUNKCALL_DATA_DIR', ''],
       ['TRUNKCALL_TRUSTED_PROXIES', '10.0.0.0/33'],
       ['TRUNKCALL_TRUSTED_PROXIES', 'proxy.example'],
+      ['TRUNKCALL_REALTIME_URL', 'https://api.openai.com/v1/realtime'],
+      ['TRUNKCALL_REALTIME_URL', 'wss://api.openai.com/v1/realtime?key=1'],
+      ['TRUNKCALL_REALTIME_DIALECT', 'beta'],
     ] as const) {
       expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
       expect(() => readConfig({ [name]: value })).toThrow(`${name} is ${JSON.stringify(value)}; it takes `);
@@ -55,6 +58,9 @@ describe('readConfig', () => {
     const wrong = () => readConfig({ TRUNKCALL_DATABASE_URL: 'mysql://me:hunter2@db/x' });
     expect(wrong).toThrow('TRUNKCALL_DATABASE_URL is (hidden)');
     expect(wrong).not.toThrow('hunter2');
+    const wrongKey = () => readConfig({ TRUNKCALL_REALTIME_API_KEY: 'sk hunter2' });
+    expect(wrongKey).toThrow('TRUNKCALL_REALTIME_API_KEY is (hidden)');
+    expect(wrongKey).not.toThrow('hunter2');
   });
 
   it('reads a settings file, over which a variable wins', () => {
@@ -69,6 +75,47 @@ describe('readConfig', () => {
     expect(() => readConfig({ TRUNKCALL_SETTINGS_FILE: path })).toThrow('prot is not a setting');
     const nested = settingsFile('port: [1]\n');
     expect(() => readConfig({ TRUNKCALL_SETTINGS_FILE: nested })).toThrow('port must be a plain value');
+  });
+
+  const trunk = (password: string) =>
+    `sip: {bind: 127.0.0.1}
+trunks:
+  - name: north
+    proxy: {host: sip.example.com}
+    credentials: {username: acme, password: '${password}'}
+    caller_numbers: ['+12025550142']
+    countries: [US]
+    calls_per_second: 1
+    max_calls: 10
+`;
+
+  it('reads trunks from the settings file, and a password from the environment', () => {
+    const plain = readConfig({ TRUNKCALL_SETTINGS_FILE: settingsFile(trunk('hush')) });
+    expect(plain).toMatchObject({
+      sip: { bind: '127.0.0.1' },
+      trunks: [{ name: 'north', credentials: { password: 'hush' } }],
+    });
+    const named = readConfig({
+      TRUNKCALL_SETTINGS_FILE: settingsFile(trunk('${NORTH_PASSWORD}')),
+      NORTH_PASSWORD: 'whisper',
+    });
+    expect(named.trunks[0]?.credentials?.password).toBe('whisper');
+    expect(readConfig({})).toMatchObject({ trunks: [], sip: {} });
+  });
+
+  it('names a wrong trunk and its field, and never repeats its secret', () => {
+    const wrong = () =>
+      readConfig({ TRUNKCALL_SETTINGS_FILE: settingsFile(trunk('hush').replace('[US]', '[XX]')) });
+    expect(wrong).toThrow(ConfigError);
+    expect(wrong).toThrow('trunk north: countries has XX, which is no known country');
+    expect(wrong).not.toThrow('hush');
+    const unset = settingsFile(trunk('${NORTH_PASSWORD}'));
+    expect(() => readConfig({ TRUNKCALL_SETTINGS_FILE: unset })).toThrow(
+      'trunk north: credentials.password wants NORTH_PASSWORD, which is not set',
+    );
+    const broken = settingsFile(`${trunk('hush')}   password: hush: [\n`);
+    expect(() => readConfig({ TRUNKCALL_SETTINGS_FILE: broken })).toThrow('can not read');
+    expect(() => readConfig({ TRUNKCALL_SETTINGS_FILE: broken })).not.toThrow('hush');
   });
 
   it('finds variables that look like settings but are none', () => {

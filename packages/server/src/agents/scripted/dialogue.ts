@@ -27,7 +27,7 @@ export interface Script extends Listening {
   readonly fields: readonly SpokenField[];
 }
 
-interface SpokenField extends Field {
+export interface SpokenField extends Field {
   /** The description as it is said, variables filled in. */
   readonly about: string;
 }
@@ -234,14 +234,26 @@ function answered(script: Script, dialogue: Dialogue, utterance: string): Step {
 function readBack(script: Script, dialogue: Dialogue, before: readonly string[]): Step {
   const { texts } = script.locale;
   if (dialogue.answers.size === 0) return farewell(dialogue, [...before, texts.thanks, texts.goodbye]);
-  const facts = script.fields.flatMap((field) => {
-    const value = dialogue.answers.get(field.name);
-    if (value === undefined) return [];
-    const kind = fieldKind(field, script.grammar);
-    const spoken = kind === 'choice' ? humanise(texts.value(value, kind)) : texts.value(value, kind);
-    return [texts.fact(humanise(field.name), spoken)];
-  });
+  const facts = factsOf(script, dialogue.answers);
   return keep({ ...dialogue, phase: 'confirming' }, [...before, texts.readBack(facts)]);
+}
+
+/** What was noted, field by field, as it is read back. */
+export function factsOf(script: Script, answers: ReadonlyMap<string, Scalar>): string[] {
+  const { texts } = script.locale;
+  return script.fields.flatMap((field) => {
+    const value = answers.get(field.name);
+    return value === undefined
+      ? []
+      : [texts.fact(humanise(field.name.replaceAll('/', ' ')), spokenValue(script, field, value))];
+  });
+}
+
+/** A value of a field in words. */
+export function spokenValue({ locale, grammar }: Script, field: Field, value: Scalar): string {
+  const kind = fieldKind(field, grammar);
+  const words = locale.texts.value(value, kind);
+  return kind === 'choice' ? humanise(words) : words;
 }
 
 /** The callee's word on what was read back, or on what to change. */

@@ -1,48 +1,54 @@
 /**
  * The scripted agent: a conversation without a model and without a key, honest about what it is. It asks for
- * the fields of the result one by one, reads back what it noted, thanks and says goodbye. All decisions are in
- * `dialogue.ts`; here is what they do on the leg.
+ * the fields of the result one by one, reads back what it noted, thanks and says goodbye.
+ *
+ * On a leg that carries sentences it listens to words (`dialogue.ts`). On one that carries sound it speaks with a
+ * synthesizer and is answered by keys (`keypad.ts`).
  */
 import type { Clock } from '../../platform/clock.ts';
-import type { Heard, Leg, SpeechMedia, Spoken } from '../../carriers/carrier.ts';
-import type { Agent, Brief, ConversationEnd, TranscriptSink } from '../agent.ts';
+import type { Agent, Brief } from '../agent.ts';
+import type { Synthesizer } from '../audio/synthesizer.ts';
 import { renderSpoken } from '../instructions.ts';
-import {
-  begin,
-  nextStep,
-  patienceMs,
-  type Dialogue,
-  type DialogueEvent,
-  type Script,
-  type Step,
-} from './dialogue.ts';
+import type { Script } from './dialogue.ts';
+import { keypadTalk } from './keypad-talk.ts';
 import { languages, localeFor, regionOf } from './locales/locale.ts';
+import { speechTalk } from './speech-talk.ts';
+import { hold } from './talk.ts';
 import { dayAt } from './understanding/dates.ts';
 import { humanise } from './understanding/text.ts';
 
 export interface ScriptedAgentOptions {
   /** Says which day is today, for "next Tuesday". */
   readonly clock: Clock;
+  /** Speaks on legs that carry sound; null when there is none. */
+  readonly synthesizer: Synthesizer | null;
 }
 
-/** How often a goodbye is said that the callee does not let us finish. */
-const maxGoodbyes = 3;
-/** A question counts as heard when no more than this share of it was cut off. */
-const enoughOfQuestion = 0.6;
-
-export function createScriptedAgent({ clock }: ScriptedAgentOptions): Agent {
+export function createScriptedAgent({ clock, synthesizer }: ScriptedAgentOptions): Agent {
   return {
     kind: 'scripted',
-    problems(locale) {
-      if (localeFor(locale) !== null) return [];
-      return [`the scripted agent speaks ${languages.join(', ')}; it does not speak the locale ${locale}`];
+    problems(locale, media) {
+      const mute = media === 'audio' && synthesizer === null;
+      return [
+        ...(localeFor(locale) === null
+          ? [`the scripted agent speaks ${languages.join(', ')}; it does not speak the locale ${locale}`]
+          : []),
+        ...(mute
+          ? ['the scripted agent needs espeak-ng (Debian package espeak-ng) to speak on a telephone line']
+          : []),
+      ];
     },
     async converse(brief, leg, transcript, signal) {
       const script = scriptFor(brief, clock);
       if (script === null) return { kind: 'failed', note: 'the scripted agent does not speak this locale' };
       const { media } = leg;
-      if (media.kind !== 'speech') return { kind: 'failed', note: 'the leg carries sound, not sentences' };
-      return talk({ script, leg: { ...leg, media }, transcript, signal, wrapUpAtMs: brief.wrapUpAtMs });
+      const { wrapUpAtMs, locale } = brief;
+      if (media.kind === 'speech') {
+        return hold(speechTalk({ script, leg: { ...leg, media }, transcript, wrapUpAtMs }), signal);
+      }
+      if (synthesizer === null) return { kind: 'failed', note: 'espeak-ng is not installed' };
+      const parts = { script, leg: { ...leg, media }, synthesizer, locale, transcript, wrapUpAtMs };
+      return hold(keypadTalk(parts), signal);
     },
   };
 }
@@ -71,99 +77,4 @@ function scriptFor(brief: Brief, clock: Clock): Script | null {
 /** Our sentences end with a full stop of their own. */
 function withoutFinalStop(name: string): string {
   return name.trim().replace(/\.+$/, '');
-}
-
-interface Talk {
-  readonly script: Script;
-  readonly leg: Leg<SpeechMedia>;
-  readonly transcript: TranscriptSink;
-  readonly signal: AbortSignal;
-  readonly wrapUpAtMs: number;
-}
-
-async function talk(talk: Talk): Promise<ConversationEnd> {
-  let dialogue: Dialogue = begin;
-  let goodbyes = 0;
-  for (;;) {
-    const heard = await unlessAborted(talk.signal, listen(talk, dialogue));
-    if (heard === null) return { kind: 'failed', note: 'aborted' };
-    if (heard.kind === 'left') return leftBy(dialogue);
-    const event = eventOf(talk, heard);
-    const step = nextStep(talk.script, dialogue, event);
-    if (heard.kind === 'utterance') report(talk, heard, step);
-    const spoken = await unlessAborted(talk.signal, speak(talk, step));
-    if (spoken === null) return { kind: 'failed', note: 'aborted' };
-    ({ dialogue } = spoken);
-    if (dialogue.end !== null) {
-      goodbyes += 1;
-      if (!spoken.interrupted || goodbyes >= maxGoodbyes) return dialogue.end;
-    }
-  }
-}
-
-/** A callee who leaves during our goodbye has left; that they opted out, or are a machine, stays true. */
-function leftBy({ end }: Dialogue): ConversationEnd {
-  return end === null || end.kind === 'finished' ? { kind: 'callee_left' } : end;
-}
-
-function listen({ leg, wrapUpAtMs }: Talk, dialogue: Dialogue): Promise<Heard> {
-  const patience = patienceMs(dialogue);
-  const left = wrapUpAtMs - leg.clock.now();
-  return leg.media.hear(left > 0 ? Math.min(patience, left) : patience);
-}
-
-function eventOf({ leg, wrapUpAtMs }: Talk, heard: Exclude<Heard, { kind: 'left' }>): DialogueEvent {
-  const late = leg.clock.now() >= wrapUpAtMs;
-  switch (heard.kind) {
-    case 'beep':
-      return { kind: 'beep' };
-    case 'silence':
-      return { kind: 'silence', late };
-    case 'utterance':
-      return { kind: 'heard', text: heard.text, late };
-  }
-}
-
-function report({ transcript }: Talk, heard: Extract<Heard, { kind: 'utterance' }>, step: Step): void {
-  transcript.turn({
-    speaker: step.speaker,
-    text: heard.text,
-    offsetMs: heard.startedAtMs,
-    interrupted: false,
-    note: step.note,
-  });
-}
-
-/** Says what a step says, as one turn, and presses its keys unless it was interrupted. */
-async function speak(
-  { script, leg, transcript }: Talk,
-  { dialogue, say, press }: Step,
-): Promise<{ dialogue: Dialogue; interrupted: boolean }> {
-  let { disclosed, questionHeard } = dialogue;
-  if (say.length > 0) {
-    const disclosure = script.locale.texts.disclosure(script.callerName);
-    const again = !disclosed && dialogue.end === null && say[0] !== disclosure;
-    const text = (again ? [disclosure, ...say] : say).join(' ');
-    const spoken = await leg.media.say(text);
-    if (spoken.heard !== '') transcript.turn(botTurn(spoken));
-    disclosed ||= spoken.heard.startsWith(disclosure);
-    questionHeard = text.length - spoken.heard.length <= enoughOfQuestion * (say.at(-1) ?? '').length;
-    if (spoken.interrupted) return { dialogue: { ...dialogue, disclosed, questionHeard }, interrupted: true };
-  }
-  if (press !== null) await leg.media.sendDigits(press);
-  return { dialogue: { ...dialogue, disclosed, questionHeard }, interrupted: false };
-}
-
-function botTurn({ heard, startedAtMs, interrupted }: Spoken) {
-  return { speaker: 'bot', text: heard, offsetMs: startedAtMs, interrupted, note: null } as const;
-}
-
-/** The outcome of our side's wait, or null as soon as the signal aborts. */
-function unlessAborted<T>(signal: AbortSignal, wait: Promise<T>): Promise<T | null> {
-  if (signal.aborted) return Promise.resolve(null);
-  return new Promise((resolve, reject) => {
-    const abort = () => resolve(null);
-    signal.addEventListener('abort', abort, { once: true });
-    wait.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }

@@ -171,11 +171,11 @@ function contains(text: string, words: string): boolean {
   return ` ${text} `.includes(` ${words} `);
 }
 
-/** `preferredDay` and `preferred_day` as people say them. */
+/** `preferredDay`, `preferred_day` and `preferred/day` as people say them. */
 function humanised(name: string): string {
   return name
     .replace(/([a-z])([A-Z])/g, '$1 $2')
-    .replace(/[_-]+/g, ' ')
+    .replace(/[_/-]+/g, ' ')
     .trim();
 }
 

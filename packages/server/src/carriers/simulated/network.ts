@@ -61,7 +61,10 @@ export function createSimulatedNetwork(options: SimulatedNetworkOptions): Carrie
 
   return {
     name: 'simulated',
+    media: 'speech',
     reaches: () => ({ ok: true }),
+    forbids: () => null,
+    reserve: async () => ({ kind: 'ready', release: async () => undefined }),
     async place(order, watcher, signal) {
       if (closing.signal.aborted) return { kind: 'ended', ending: closed };
       const stop = linked(signal, closing.signal);

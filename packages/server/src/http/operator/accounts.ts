@@ -1,9 +1,9 @@
 import { CreateAccountRequest, UpdateAccountRequest, type OperatorAccount } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
-import { createAccount, getAccount, limitAccount } from '../../authoring/accounts.ts';
+import { changeAccount, createAccount, getAccount } from '../../authoring/accounts.ts';
 import type { Ids } from '../../platform/ids.ts';
 import { listAccounts, type AccountRow } from '../../storage/accounts.ts';
-import type { Queryable } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { checker, readJson } from './sent.ts';
 import { listOf } from './views.ts';
 
@@ -15,7 +15,7 @@ interface OneAccount {
 const checkCreate = checker(CreateAccountRequest);
 const checkUpdate = checker(UpdateAccountRequest);
 
-export function accountRoutes(app: FastifyInstance, { db, ids }: { db: Queryable; ids: Ids }): void {
+export function accountRoutes(app: FastifyInstance, { db, ids }: { db: Database; ids: Ids }): void {
   app.post('/accounts', async (request, reply) => {
     const { name } = await readJson(request, checkCreate);
     reply.code(201);
@@ -29,12 +29,11 @@ export function accountRoutes(app: FastifyInstance, { db, ids }: { db: Queryable
   );
 
   app.patch<OneAccount>('/accounts/:account', async (request) => {
-    const { max_active_calls } = await readJson(request, checkUpdate);
-    return accountView(await limitAccount(db, request.params.account, max_active_calls));
+    const change = await readJson(request, checkUpdate);
+    return accountView(await db.transaction((tx) => changeAccount(tx, request.params.account, change)));
   });
 }
 
-function accountView(row: AccountRow): OperatorAccount {
-  const { id, name, max_active_calls, active_calls, created_at } = row;
-  return { id, name, max_active_calls, active_calls, created_at: created_at.toISOString() };
+export function accountView(row: AccountRow): OperatorAccount {
+  return { ...row, created_at: row.created_at.toISOString() };
 }

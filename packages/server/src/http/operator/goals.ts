@@ -81,7 +81,7 @@ export function goalRoutes(app: FastifyInstance, { db, ids, readiness }: GoalRou
   for (const action of goalActions) {
     app.post<OneGoal>(`/goals/:goal/${action}`, async (request) => {
       const goalId = request.params.goal;
-      await db.transaction((tx) =>
+      await db.transaction<unknown>((tx) =>
         action === 'publish' ? publishGoal(tx, ids, goalId) : commandGoal(tx, goalId, action),
       );
       return view(await find(goalId));
@@ -89,7 +89,7 @@ export function goalRoutes(app: FastifyInstance, { db, ids, readiness }: GoalRou
   }
 }
 
-function goalView(row: GoalRow, readiness: Readiness): OperatorGoal {
+export function goalView(row: GoalRow, readiness: Readiness): OperatorGoal {
   const { published_run_spec_id: id, published_version: version } = row;
   return {
     id: row.id,

@@ -44,7 +44,7 @@ export function keyRoutes(app: FastifyInstance, { db, keys }: { db: Queryable; k
 /** RFC 3339 with a time zone: without one a time would mean something else on every machine. */
 const timeForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i;
 
-function readTime(text: string): Date {
+export function readTime(text: string): Date {
   const time = new Date(text);
   if (!timeForm.test(text) || Number.isNaN(time.getTime())) {
     throw new Refusal(
@@ -55,7 +55,7 @@ function readTime(text: string): Date {
   return time;
 }
 
-function keyView(key: KeyView): OperatorKey {
+export function keyView(key: KeyView): OperatorKey {
   return {
     id: key.id,
     account_id: key.accountId,

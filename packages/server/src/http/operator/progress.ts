@@ -7,7 +7,8 @@ import type { RunProgress } from '@trunkcall/contract';
 import type { Clock } from '../../platform/clock.ts';
 import { Refusal } from '../../platform/refusal.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { findRunDetail, listEvents, listTurns } from '../../storage/run-views.ts';
+import { listEvents } from '../../storage/events.ts';
+import { findRunDetail, listTurns } from '../../storage/run-views.ts';
 import { isFinished } from '../goal-run-view.ts';
 import { acceptedEvent, eventView, runView, turnView } from './views.ts';
 
@@ -80,6 +81,9 @@ interface Position {
   readonly turn: number;
 }
 
+/** Of one answer; the next has the others. */
+const maxEvents = 2_000;
+
 const start: Position = { event: -1, attempt: 0, turn: -1 };
 
 async function readProgress(db: Queryable, runId: string, after: Position): Promise<RunProgress> {
@@ -87,7 +91,7 @@ async function readProgress(db: Queryable, runId: string, after: Position): Prom
   const [run] = await db.query(findRunDetail, [runId]);
   if (run === undefined) throw new Refusal('not_found', 'there is no Run with this id');
   const turns = await db.query(listTurns, [runId, after.attempt, after.turn]);
-  const events = await db.query(listEvents, [runId, Math.max(after.event, 0)]);
+  const events = await db.query(listEvents, [runId, Math.max(after.event, 0), maxEvents]);
   const lastTurn = turns.at(-1);
   const position: Position = {
     event: events.at(-1)?.seq ?? Math.max(after.event, 0),

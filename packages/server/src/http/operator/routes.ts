@@ -7,14 +7,18 @@ import type { Keyring } from '../../authoring/keys.ts';
 import type { Readiness } from '../../authoring/readiness.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Ids } from '../../platform/ids.ts';
+import type { Endpoints } from '../../publication/endpoints.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Environment } from '../../storage/deployment.ts';
 import { accountRoutes } from './accounts.ts';
 import { requireOperator } from './auth.ts';
+import { operatorCallRoutes } from './calls.ts';
 import { doctorRoutes } from './doctor.ts';
 import { goalRoutes } from './goals.ts';
 import { keyRoutes } from './keys.ts';
+import { numberRoutes } from './numbers.ts';
 import { runRoutes } from './runs.ts';
+import { webhookRoutes } from './webhooks.ts';
 
 export interface OperatorDeps {
   readonly db: Database;
@@ -25,11 +29,14 @@ export interface OperatorDeps {
   readonly configuredToken: string | null;
   readonly keys: Keyring;
   readonly readiness: Readiness;
+  readonly endpoints: Endpoints;
   /**
    * Stops a run that has not ended, given its `run_id`; a live call is hung up shortly after. Ends with whether
    * there was something to stop.
    */
   readonly cancelRun: (runId: string) => Promise<'stopping' | 'ended'>;
+  /** The same for a call task or a one-shot call. */
+  readonly stopCall: (callId: string) => Promise<'stopping' | 'ended'>;
 }
 
 export function operatorRoutes(deps: OperatorDeps): FastifyPluginAsync {
@@ -39,6 +46,9 @@ export function operatorRoutes(deps: OperatorDeps): FastifyPluginAsync {
     keyRoutes(app, deps);
     goalRoutes(app, deps);
     runRoutes(app, deps);
+    operatorCallRoutes(app, deps);
+    numberRoutes(app, deps);
+    webhookRoutes(app, deps);
     doctorRoutes(app, deps);
   };
 }

@@ -7,12 +7,12 @@ import type { Database, Queryable } from '../../storage/database.ts';
 import {
   findRunDetail,
   listAttempts,
-  listEvents,
   listRuns,
   listRunsOfGoal,
   listTurns,
   type RunDetailRow,
 } from '../../storage/run-views.ts';
+import { listEvents } from '../../storage/events.ts';
 import { pageOf, readPage } from './page.ts';
 import { createWatch } from './progress.ts';
 import { queryParameters } from '../query.ts';
@@ -23,6 +23,9 @@ export interface RunRoutesDeps {
   readonly clock: Clock;
   readonly cancelRun: (runId: string) => Promise<'stopping' | 'ended'>;
 }
+
+/** A run has one event a turn, and turns are bounded. */
+const maxEvents = 2_000;
 
 interface OneRun {
   /** A public id or a `run_id`. */
@@ -70,16 +73,16 @@ export function runRoutes(app: FastifyInstance, { db, clock, cancelRun }: RunRou
 }
 
 /** Finds a run by its public id or its `run_id`. Throws: Refusal `not_found`. */
-async function findRun(db: Queryable, id: string): Promise<RunDetailRow> {
+export async function findRun(db: Queryable, id: string): Promise<RunDetailRow> {
   const [run] = isId('grun', id) || isId('run', id) ? await db.query(findRunDetail, [id]) : [];
   if (run === undefined) throw new Refusal('not_found', 'there is no Run with this id');
   return run;
 }
 
-async function detailView(db: Queryable, run: RunDetailRow): Promise<OperatorRunDetail> {
+export async function detailView(db: Queryable, run: RunDetailRow): Promise<OperatorRunDetail> {
   const attempts = await db.query(listAttempts, [run.id]);
   const turns = await db.query(listTurns, [run.id, 0, -1]);
-  const events = await db.query(listEvents, [run.id, 0]);
+  const events = await db.query(listEvents, [run.id, 0, maxEvents]);
   return {
     ...runView(run),
     variables: run.variables,

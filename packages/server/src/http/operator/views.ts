@@ -6,7 +6,8 @@ import type {
   OperatorRun,
   OperatorTurn,
 } from '@trunkcall/contract';
-import type { AttemptRow, EventRow, OperatorRunRow, TurnRow } from '../../storage/run-views.ts';
+import type { EventRow } from '../../storage/events.ts';
+import type { AttemptRow, OperatorRunRow, TurnRow } from '../../storage/run-views.ts';
 import { goalRunView } from '../goal-run-view.ts';
 
 export const listOf = <Item>(
@@ -30,7 +31,7 @@ export function runView(row: OperatorRunRow): OperatorRun {
 }
 
 /** Enough to recognise a number that one knows, too little to phone it (I10). */
-function maskPhone(phone: string): string {
+export function maskPhone(phone: string): string {
   return `+${'•'.repeat(phone.length - 3)}${phone.slice(-2)}`;
 }
 

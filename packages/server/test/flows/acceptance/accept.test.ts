@@ -21,14 +21,14 @@ const neverCall = statement<never>(
 const countRuns = statement<{ runs: number; jobs: number; keys: number }>(
   'test_count_runs',
   `select (select count(*) from runs where goal_id = $1) as runs,
-          (select count(*) from jobs j join runs r on r.id = j.run_id where r.goal_id = $1) as jobs,
+          (select count(*) from jobs j join runs r on r.id = j.subject_id where r.goal_id = $1) as jobs,
           (select count(*) from idempotency_keys where scope = $1) as keys`,
 );
 const storedRun = statement<{ variables: unknown; status: string; version: number; due_in_ms: number }>(
   'test_stored_run',
   `select r.variables, r.status, r.run_spec_version as version,
           extract(epoch from j.due_at - now())::float8 * 1000 as due_in_ms
-   from runs r join jobs j on j.run_id = r.id where r.public_id = $1`,
+   from runs r join jobs j on j.subject_id = r.id where r.public_id = $1`,
 );
 
 describe.each(databases)('acceptance on %s', (kind) => {
@@ -49,6 +49,7 @@ describe.each(databases)('acceptance on %s', (kind) => {
       clock: over.clock ?? systemClock,
       ids,
       readiness: () => over.problems ?? [],
+      forbids: () => null,
       onAccepted: () => undefined,
     });
 

@@ -10,7 +10,9 @@ import { createSimulatedNetwork } from '../../../src/carriers/simulated/network.
 import { systemClock, type Clock } from '../../../src/platform/clock.ts';
 import { systemIds } from '../../../src/platform/ids.ts';
 import { createLog } from '../../../src/platform/log.ts';
+import type { Concluder } from '../../../src/result/conclude.ts';
 import type { Extractor } from '../../../src/result/extractor.ts';
+import { createScriptedConcluder } from '../../../src/result/scripted-concluder.ts';
 import { createScriptedExtractor } from '../../../src/result/scripted-extractor.ts';
 import { statement, type Database } from '../../../src/storage/database.ts';
 import { createRunReader, type RunRow } from '../../../src/storage/runs.ts';
@@ -42,6 +44,9 @@ export interface HarnessOptions {
   readonly extractor?: Extractor;
   readonly settings?: Partial<WorkerSettings>;
   readonly accountId?: string;
+  /** In place of those of the simulated network, which has no limits. */
+  readonly limits?: Partial<Pick<Carrier, 'forbids' | 'reserve'>>;
+  readonly concluder?: Concluder;
 }
 
 const settings: WorkerSettings = {
@@ -65,6 +70,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
   const dialled: CallOrder[] = [];
   const carrier: Carrier = {
     ...network,
+    ...options.limits,
     place(order, watcher, signal) {
       dialled.push(order);
       return network.place(order, watcher, signal);
@@ -76,8 +82,10 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
     ids,
     log: createLog('silent'),
     carrier,
-    agents: options.agents ?? [createScriptedAgent({ clock: systemClock })],
+    agents: options.agents ?? [createScriptedAgent({ clock: systemClock, synthesizer: null })],
     extractor: options.extractor ?? createScriptedExtractor(),
+    concluder: options.concluder ?? createScriptedConcluder(),
+    onPublished: () => undefined,
     settings: { ...settings, ...options.settings },
   });
   const acceptance = createAcceptance({
@@ -85,6 +93,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
     clock: systemClock,
     ids,
     readiness: () => [],
+    forbids: () => null,
     onAccepted: () => worker.wake(),
   });
   const find = createRunReader(db);

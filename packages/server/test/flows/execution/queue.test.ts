@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { systemIds } from '../../../src/platform/ids.ts';
-import { endExecution, intendToDial, recordTurn } from '../../../src/storage/attempts.ts';
+import { intendToDial, recordTurn } from '../../../src/storage/attempts.ts';
 import { statement, type Database } from '../../../src/storage/database.ts';
 import {
   claimDialJobs,
@@ -13,7 +13,7 @@ import {
   type ClaimedJob,
 } from '../../../src/storage/jobs.ts';
 import { createLog } from '../../../src/platform/log.ts';
-import { endValues, withoutCall } from '../../../src/worker/execute-run.ts';
+import { endRunWithin } from '../../../src/worker/end-run.ts';
 import { reap } from '../../../src/worker/reap.ts';
 import { cancelRun } from '../../../src/worker/cancel-run.ts';
 import { ownEnd } from '../../../src/dial/outcome.ts';
@@ -33,8 +33,8 @@ const insertRuns = statement<{ id: string }>(
      from wanted
      returning id
    )
-   insert into jobs (queue, run_id, account_id, due_at)
-   select 'dial', id, $3, now() - interval '1 second' from run returning run_id as id`,
+   insert into jobs (queue, subject_id, account_id, due_at)
+   select 'dial', id, $3, now() - interval '1 second' from run returning subject_id as id`,
 );
 const counters = statement<{ account: number; leased: number; deployment: number; carrier: number }>(
   'test_counters',
@@ -45,7 +45,7 @@ const counters = statement<{ account: number; leased: number; deployment: number
 );
 const expire = statement<never>(
   'test_expire',
-  `update jobs set leased_until = now() - interval '1 second' where run_id = $1`,
+  `update jobs set leased_until = now() - interval '1 second' where subject_id = $1`,
 );
 const findRun = statement<{ status: string; error_detail_code: string | null; error_code: string | null }>(
   'test_find_run',
@@ -53,7 +53,7 @@ const findRun = statement<{ status: string; error_detail_code: string | null; er
 );
 const findJob = statement<{ worker: string | null; tries: number }>(
   'test_find_job',
-  'select worker, tries from jobs where run_id = $1',
+  'select worker, tries from jobs where subject_id = $1',
 );
 
 describe.each(databases)('the queue on %s', (kind) => {
@@ -83,7 +83,7 @@ describe.each(databases)('the queue on %s', (kind) => {
   const claim = (most: number, limit = 1_000, worker = 'w'): Promise<ClaimedJob[]> =>
     db.query(claimDialJobs, [worker, 'simulated', scopes, [limit, limit], most, 10_000]);
   const finish = (job: ClaimedJob) =>
-    db.query(endExecution, [job.run_id, job.fence, ...endValues(ids, ownEnd('carrier_error'))]);
+    endRunWithin(db, { ids, clock: systemClock }, job.subject_id, job.fence, ownEnd('carrier_error'));
   const count = async () => (await db.query(counters))[0];
 
   it('never exceeds the limit of an account, a carrier or the deployment, whoever claims', async () => {
@@ -96,7 +96,7 @@ describe.each(databases)('the queue on %s', (kind) => {
     const worker = async (name: string): Promise<void> => {
       while (done < 100) {
         for (const job of await claim(5, 8, name)) {
-          open.set(job.run_id, job.account_id);
+          open.set(job.subject_id, job.account_id);
           most = Math.max(most, open.size);
           expect([...open.values()].filter((account) => account === small).length).toBeLessThanOrEqual(3);
           expect(open.size).toBeLessThanOrEqual(8);
@@ -108,7 +108,7 @@ describe.each(databases)('the queue on %s', (kind) => {
           const [job] = await db.query(fenceOf, [runId]);
           // Taken off our list first: the database frees the slot before this process hears of it.
           open.delete(runId);
-          if (job !== undefined && (await finish({ ...job, account_id: owner })).length > 0) done += 1;
+          if (job !== undefined && (await finish({ ...job, account_id: owner }))) done += 1;
         }
         await new Promise(setImmediate);
       }
@@ -133,7 +133,7 @@ describe.each(databases)('the queue on %s', (kind) => {
     await enqueue(blocked, 500);
     expect(await claim(10)).toHaveLength(1);
     const wanted = await enqueue(free, 3);
-    expect((await claim(10)).map((job) => job.run_id).sort()).toEqual(wanted.sort());
+    expect((await claim(10)).map((job) => job.subject_id).sort()).toEqual(wanted.sort());
     expect(await claim(10)).toEqual([]);
   });
 
@@ -141,14 +141,14 @@ describe.each(databases)('the queue on %s', (kind) => {
     const [runId = ''] = await enqueue(await createAccount(db, ids), 1);
     const [old] = await claim(1);
     await db.query(expire, [runId]);
-    await reap(db, ids, log);
+    await reap({ db, ids, clock: systemClock, log });
     const [renewed] = await claim(1);
     expect(renewed?.fence).toBeGreaterThan(old?.fence ?? 0);
-    const stale = [runId, old?.fence ?? 0];
+    const stale: [string, number] = [runId, old?.fence ?? 0];
     expect(await db.query(intendToDial, [...stale, 'att_1', 'simulated', 'evt_1'])).toEqual([]);
     const turn = ['att_1', 0, 'bot', 'Hello', 0, false, null, 'evt_2', 'call.speech', true];
     expect(await db.query(recordTurn, [...stale, ...turn])).toEqual([]);
-    expect(await db.query(endExecution, [...stale, ...withoutCall(ids, 'worker_lost')])).toEqual([]);
+    expect(await endRunWithin(db, { ids, clock: systemClock }, ...stale, ownEnd('worker_lost'))).toBe(false);
     expect(await db.query(putBackJob, [...stale, 'dial', 0, true])).toEqual([]);
     expect(await db.query(renewLeases, [['dial'], [runId], [old?.fence ?? 0], 1_000])).toEqual([]);
     expect((await db.query(findRun, [runId]))[0]?.status).toBe('in_progress');
@@ -164,17 +164,17 @@ describe.each(databases)('the queue on %s', (kind) => {
     const granted = intents.filter((one) => one.status === 'fulfilled' && one.value.length === 1);
     expect(granted).toHaveLength(1);
     await db.query(expire, [runId]);
-    await reap(db, ids, log);
+    await reap({ db, ids, clock: systemClock, log });
     expect(await claim(1)).toEqual([]);
   });
 
   it('dispatches again what a lost worker had not dialled, and ends what it may have dialled', async () => {
     const [first = '', second = ''] = await enqueue(await createAccount(db, ids), 2);
     const jobs = await claim(2);
-    const fence = (runId: string) => jobs.find((job) => job.run_id === runId)?.fence ?? 0;
+    const fence = (runId: string) => jobs.find((job) => job.subject_id === runId)?.fence ?? 0;
     await db.query(intendToDial, [second, fence(second), ids.next('att'), 'simulated', ids.next('evt')]);
     for (const runId of [first, second]) await db.query(expire, [runId]);
-    await reap(db, ids, log);
+    await reap({ db, ids, clock: systemClock, log });
     expect((await db.query(findJob, [first]))[0]).toEqual({ worker: null, tries: 1 });
     expect((await db.query(findRun, [second]))[0]).toEqual({
       status: 'failed',
@@ -190,7 +190,7 @@ describe.each(databases)('the queue on %s', (kind) => {
     for (let death = 1; death <= 5; death += 1) {
       expect(await claim(1)).toHaveLength(1);
       await db.query(expire, [runId]);
-      await reap(db, ids, log);
+      await reap({ db, ids, clock: systemClock, log });
     }
     expect((await db.query(findRun, [runId]))[0]?.error_detail_code).toBe('worker_lost');
     expect(await db.query(findExpiredJobs, [10])).toEqual([]);
@@ -199,20 +199,21 @@ describe.each(databases)('the queue on %s', (kind) => {
   it('does an extraction again after its worker died, and only the holder publishes', async () => {
     const [runId = ''] = await enqueue(await createAccount(db, ids), 1);
     const [job] = await claim(1);
-    await db.query(endExecution, [runId, job?.fence ?? 0, ...endValues(ids, ownEnd('conversation'))]);
+    await endRunWithin(db, { ids, clock: systemClock }, runId, job?.fence ?? 0, ownEnd('conversation'));
     expect(await db.query(claimJobs, ['w', 'extract', 5, 10_000])).toHaveLength(1);
     await db.query(expire, [runId]);
-    await reap(db, ids, log);
+    await reap({ db, ids, clock: systemClock, log });
     const [again] = await db.query(claimJobs, ['w', 'extract', 5, 10_000]);
-    expect(again).toMatchObject({ run_id: runId, tries: 2 });
+    expect(again).toMatchObject({ subject_id: runId, tries: 2 });
   });
 
   it('cancels a waiting run at once, and asks the worker of a live one to stop it', async () => {
     const [live = '', waiting = ''] = await enqueue(await createAccount(db, ids, 1), 2);
     const [job] = await claim(1);
-    expect(job?.run_id).toBe(live);
+    expect(job?.subject_id).toBe(live);
     const stopped: string[] = [];
-    const cancel = (id: string) => cancelRun(db, ids, (runId) => stopped.push(runId), id);
+    const cancel = (id: string) =>
+      cancelRun(db, { ids, clock: systemClock }, (runId) => stopped.push(runId), id);
     expect(await cancel(waiting)).toBe('stopping');
     expect(stopped).toEqual([]);
     expect(await cancel(live)).toBe('stopping');
@@ -227,7 +228,7 @@ describe.each(databases)('the queue on %s', (kind) => {
 
 const fenceOf = statement<Omit<ClaimedJob, 'account_id'>>(
   'test_fence_of',
-  `select run_id, fence, tries from jobs where run_id = $1 and worker is not null`,
+  `select subject_id, fence, tries from jobs where subject_id = $1 and worker is not null`,
 );
 const nothingWritten = statement<{ written: number }>(
   'test_nothing_written',

@@ -16,11 +16,11 @@ const turnsOf = statement<{ speaker: string; text: string; index: number }>(
 );
 const eventsOf = statement<{ type: string; seq: number }>(
   'test_events',
-  'select type, seq from events where run_id = $1 order by seq',
+  'select type, seq from events where trace_id = $1 order by seq',
 );
 const expireLease = statement<{ run_id: string }>(
   'test_expire_lease',
-  `update jobs set leased_until = now() - interval '1 second' where run_id = $1 and worker is not null returning run_id`,
+  `update jobs set leased_until = now() - interval '1 second' where subject_id = $1 and worker is not null returning subject_id`,
 );
 const neverCall = statement<never>(
   'test_never_call',
@@ -32,9 +32,9 @@ const wantStopped = statement<never>(
 );
 const leaseOf = statement<{ leased_until: Date }>(
   'test_lease_of',
-  `select leased_until from jobs where run_id = $1 and queue = 'extract' and worker is not null`,
+  `select leased_until from jobs where subject_id = $1 and queue = 'extract' and worker is not null`,
 );
-const dueNow = statement<never>('test_due_now', `update jobs set due_at = now() where run_id = $1`);
+const dueNow = statement<never>('test_due_now', `update jobs set due_at = now() where subject_id = $1`);
 const ageRun = statement<never>(
   'test_age_run',
   `update runs set created_at = created_at - interval '8 days' where id = $1`,
@@ -42,7 +42,7 @@ const ageRun = statement<never>(
 const jobOf = statement<{ queue: string; tries: number; due_in_ms: number; worker: string | null }>(
   'test_job',
   `select queue, tries, worker, (extract(epoch from due_at - now()) * 1000)::float8 as due_in_ms
-   from jobs where run_id = $1`,
+   from jobs where subject_id = $1`,
 );
 
 const question = {
@@ -177,7 +177,9 @@ describe.each(databases)('a run on %s', (kind) => {
     const harness = await start({ speed: 20 });
     const run = await harness.run(await harness.publish(answering), '+12025550113');
     await harness.until(run, ({ attempt_id }) => attempt_id !== null);
-    expect(await cancelRun(db, ids, (runId) => harness.worker.stopRun(runId), run.id)).toBe('stopping');
+    expect(
+      await cancelRun(db, { ids, clock: systemClock }, (runId) => harness.worker.stopRun(runId), run.id),
+    ).toBe('stopping');
     const ended = await harness.until(run);
     expect([ended.status, ended.error_code, ended.error_detail_code]).toEqual([
       'canceled',
@@ -192,7 +194,7 @@ describe.each(databases)('a run on %s', (kind) => {
     const harness = await start({ speed: 20, settings: { leaseMs: 2_000 } });
     const run = await harness.run(await harness.publish(answering), '+12025550113');
     await harness.until(run, ({ attempt_id }) => attempt_id !== null);
-    await cancelRun(db, ids, () => undefined, run.id);
+    await cancelRun(db, { ids, clock: systemClock }, () => undefined, run.id);
     expect((await harness.until(run)).status).toBe('canceled');
   });
 
@@ -201,7 +203,7 @@ describe.each(databases)('a run on %s', (kind) => {
     const run = await harness.run(await harness.publish(answering), '+12025550113');
     await harness.until(run, ({ attempt_id }) => attempt_id !== null);
     expect(await db.query(expireLease, [run.id])).toHaveLength(1);
-    await reap(db, ids, createLog('silent'));
+    await reap({ db, ids, clock: systemClock, log: createLog('silent') });
     const ended = await harness.until(run);
     expect([ended.status, ended.error_detail_code]).toEqual(['failed', 'worker_lost']);
     const turns = (await db.query(turnsOf, [run.id])).length;
@@ -229,7 +231,7 @@ describe.each(databases)('a run on %s', (kind) => {
     await harness.stop();
     expect(harness.dialled).toEqual([]);
     await db.query(expireLease, [run.id]);
-    await reap(db, ids, createLog('silent'));
+    await reap({ db, ids, clock: systemClock, log: createLog('silent') });
     expect((await harness.until(run)).error_detail_code).toBe('worker_lost');
   });
 

@@ -13,6 +13,8 @@ import { systemIds } from '../../../src/platform/ids.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import type { Database } from '../../../src/storage/database.ts';
 import { createRunReader } from '../../../src/storage/runs.ts';
+import { callTaskRoutes } from '../../../src/legacy/routes.ts';
+import { callDependencies } from '../../kit/calls.ts';
 import { freshDatabase, type TestDatabase } from '../../kit/database.ts';
 import { createAccount, goalFile, publishGoal } from '../../kit/fixtures.ts';
 
@@ -60,6 +62,8 @@ export interface ServiceOptions {
   readonly kind?: 'postgres' | 'embedded';
   readonly settings?: Partial<HttpSettings>;
   readonly over?: Partial<AppDependencies>;
+  /** How calls without a Goal are accepted. */
+  readonly calls?: (db: Database, clock: Clock) => AppDependencies['calls'];
   /** Puts something between the keyring and its database. */
   readonly wrapForKeys?: (db: Database) => Database;
 }
@@ -71,6 +75,7 @@ const unlimited = { perSecond: 1_000_000, burst: 1_000_000 };
 
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const { kind = 'embedded', settings, over, wrapForKeys = (db) => db } = options;
+  const { calls = (db, clock) => callDependencies(db, clock, ids) } = options;
   const database = await freshDatabase(kind);
   const { db } = database;
   const clock = testClock();
@@ -95,10 +100,19 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     log: createLog('info', destination),
     keys,
     cursorSecret: Buffer.alloc(32, 7),
-    acceptance: createAcceptance({ db, clock, ids, readiness, onAccepted: () => undefined }),
+    acceptance: createAcceptance({
+      db,
+      clock,
+      ids,
+      readiness,
+      forbids: () => null,
+      onAccepted: () => undefined,
+    }),
     findRun: createRunReader(db),
     readiness,
     ready: async () => [],
+    calls: calls(db, clock),
+    legacy: (app, shared) => callTaskRoutes(app, { ...shared, cutoffActive: true }),
     settings: { ...defaultHttpSettings, keyRate: unlimited, wrongKeyRate: unlimited, ...settings },
     ...over,
   });

@@ -43,13 +43,19 @@ describe.each(databases)('accounts and keys on %s', (kind) => {
 
   test('the limit of live calls can be changed, by id or name, within its bounds', async () => {
     const { id } = await service.operator.createAccount('limited');
-    await expect(service.operator.limitAccount('limited', 3)).resolves.toMatchObject({
+    await expect(service.operator.updateAccount('limited', { max_active_calls: 3 })).resolves.toMatchObject({
       id,
       max_active_calls: 3,
     });
-    await expect(service.operator.limitAccount(id, 0)).rejects.toMatchObject({ status: 400 });
-    await expect(service.operator.limitAccount('nobody', 3)).rejects.toMatchObject({ status: 404 });
-    await expect(service.operator.limitAccount('a\0', 3)).rejects.toMatchObject({ status: 404 });
+    await expect(service.operator.updateAccount(id, { max_active_calls: 0 })).rejects.toMatchObject({
+      status: 400,
+    });
+    await expect(service.operator.updateAccount('nobody', { max_active_calls: 3 })).rejects.toMatchObject({
+      status: 404,
+    });
+    await expect(service.operator.updateAccount('a\0', { max_active_calls: 3 })).rejects.toMatchObject({
+      status: 404,
+    });
   });
 
   test('a key works until it is revoked, and is shown only when it is made', async () => {

@@ -7,7 +7,7 @@ import { startOperatorService, type OperatorService } from './service.ts';
 const miscount = statement<never>('test_miscount', 'update accounts set active_calls = 2 where id = $1');
 const addJobs = statement<never>(
   'test_add_jobs',
-  `insert into jobs (queue, run_id, account_id, due_at, worker, leased_until)
+  `insert into jobs (queue, subject_id, account_id, due_at, worker, leased_until)
    values ('dial', 'run_a', $1, now() - interval '5 minutes', null, null),
           ('dial', 'run_b', $1, now() + interval '1 hour', null, null),
           ('extract', 'run_c', $1, now(), 'wrk_1', now() + interval '30 seconds'),

@@ -17,7 +17,7 @@ const addTurn = statement<never>(
 );
 const addEvent = statement<never>(
   'test_add_event',
-  `insert into events (run_id, seq, id, type, details) values ($1, $2, $3, $4, '{"a": 1}')`,
+  `insert into events (trace_id, seq, id, type, details) values ($1, $2, $3, $4, '{"a": 1}')`,
 );
 const complete = statement<never>(
   'test_complete',

@@ -10,10 +10,15 @@ import { operatorRoutes } from '../../../src/http/operator/routes.ts';
 import { defaultHttpSettings } from '../../../src/http/settings.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { systemIds } from '../../../src/platform/ids.ts';
+import { callTaskRoutes } from '../../../src/legacy/routes.ts';
 import { createLog } from '../../../src/platform/log.ts';
+import { createDestinations } from '../../../src/publication/destination.ts';
+import { createEndpoints } from '../../../src/publication/endpoints.ts';
 import { insertOperatorToken } from '../../../src/storage/operator-tokens.ts';
 import { createRunReader } from '../../../src/storage/runs.ts';
+import { stopCall } from '../../../src/worker/cancel-call.ts';
 import { cancelRun } from '../../../src/worker/cancel-run.ts';
+import { callDependencies } from '../../kit/calls.ts';
 import { freshDatabase, type TestDatabase } from '../../kit/database.ts';
 
 export const ids = systemIds(systemClock);
@@ -37,6 +42,13 @@ export interface OperatorService {
 const readiness = ({ locale }: { readonly locale: string }) =>
   locale === 'de-DE' ? ['no agent speaks de-DE'] : [];
 
+/** Every name is that of a public address. */
+const destinations = createDestinations({
+  allow: new Set(),
+  resolve: async () => ['8.8.8.8'],
+  clock: systemClock,
+});
+
 export async function startOperatorService(kind: 'postgres' | 'embedded'): Promise<OperatorService> {
   const database = await freshDatabase(kind);
   const { db } = database;
@@ -57,10 +69,19 @@ export async function startOperatorService(kind: 'postgres' | 'embedded'): Promi
     log: createLog('info', destination),
     keys,
     cursorSecret: Buffer.alloc(32, 7),
-    acceptance: createAcceptance({ db, clock: systemClock, ids, readiness, onAccepted: () => undefined }),
+    acceptance: createAcceptance({
+      db,
+      clock: systemClock,
+      ids,
+      readiness,
+      forbids: () => null,
+      onAccepted: () => undefined,
+    }),
     findRun: createRunReader(db),
     readiness,
     ready: async () => [],
+    calls: callDependencies(db, systemClock, ids),
+    legacy: (legacyApp, shared) => callTaskRoutes(legacyApp, { ...shared, cutoffActive: false }),
     settings: defaultHttpSettings,
     operator: operatorRoutes({
       db,
@@ -69,8 +90,10 @@ export async function startOperatorService(kind: 'postgres' | 'embedded'): Promi
       environment: 'test',
       keys,
       readiness,
+      endpoints: createEndpoints({ db, clock: systemClock, ids, destinations, onDue: () => undefined }),
       configuredToken,
-      cancelRun: (runId) => cancelRun(db, ids, () => undefined, runId),
+      stopCall: (callId) => stopCall(db, { ids, clock: systemClock }, () => undefined, callId),
+      cancelRun: (runId) => cancelRun(db, { ids, clock: systemClock }, () => undefined, runId),
     }),
   });
   await app.listen({ host: '127.0.0.1', port: 0 });

@@ -3,7 +3,7 @@ import { agentConformance } from '../../conformance/agent.ts';
 import { testClock } from '../../conformance/hold-call.ts';
 
 agentConformance('scripted', () => ({
-  agent: createScriptedAgent({ clock: testClock }),
+  agent: createScriptedAgent({ clock: testClock, synthesizer: null }),
   locales: [
     { locale: 'en-US', automated: /automated assistant/ },
     { locale: 'en-GB', automated: /automated assistant/ },

@@ -53,6 +53,26 @@ test('the same Goal in JSON becomes the same value, with the keys in the order o
   expect(parsed.ok && JSON.stringify(parsed.file)).toBe(JSON.stringify(goalFile()));
 });
 
+test('the kind of the agent selects which settings it takes', () => {
+  const agent = (settings: string) => problemsAfter('agent: { kind: scripted }', `agent: ${settings}`);
+  expect(
+    agent(
+      '{ kind: realtime, model: m, voice: v, vad: { kind: server_vad, threshold: 0.7, silence_ms: 400 } }',
+    ),
+  ).toEqual([]);
+  expect(
+    agent('{ kind: realtime, vad: { kind: semantic_vad, eagerness: low }, noise_reduction: off }'),
+  ).toEqual([]);
+  expect(agent('{ kind: oracle }')).toMatchObject([
+    { pointer: '/agent/kind', message: expect.stringMatching(/^must be one of: scripted, realtime/) },
+  ]);
+  expect(agent('{ kind: scripted, model: m }')).toMatchObject([{ pointer: '/agent/model' }]);
+  expect(agent('{ kind: realtime, vad: { kind: server_vad, threshold: 2 }, speed: 1 }')).toMatchObject([
+    { pointer: '/agent/vad/threshold', message: 'must be at most 1' },
+    { pointer: '/agent/speed' },
+  ]);
+});
+
 test('every problem is reported at once, in the order of the text', () => {
   const text = valid
     .replace('format: 1', 'format: 2')

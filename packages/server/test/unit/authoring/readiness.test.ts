@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Agent } from '../../../src/agents/agent.ts';
 import { createReadiness } from '../../../src/authoring/readiness.ts';
-import type { Carrier } from '../../../src/carriers/carrier.ts';
+import type { Reach } from '../../../src/carriers/carrier.ts';
 import { goalFile } from '../../kit/fixtures.ts';
 
 const notUsed = () => Promise.reject(new Error('not used'));
@@ -11,11 +11,10 @@ const agent: Agent = {
   problems: (locale) => (locale === 'en-US' ? [] : [`the scripted agent does not speak ${locale}`]),
   converse: notUsed,
 };
-const carrier: Carrier = {
+const carrier: Pick<Reach, 'name' | 'media' | 'reaches'> = {
   name: 'north',
+  media: 'speech',
   reaches: (country) => (country === 'US' ? { ok: true } : { ok: false, reason: 'no route' }),
-  place: notUsed,
-  close: notUsed,
 };
 
 test('a Goal whose agent, locale and countries are served here is ready', () => {
@@ -30,6 +29,13 @@ test('every reason why a Goal is not ready is named', () => {
     'the carrier north does not reach DE: no route',
     'the carrier north does not reach FR: no route',
   ]);
+});
+
+test('an agent is asked for the kind of legs that the carrier has', () => {
+  const mute: Agent = { ...agent, problems: (_, media) => (media === 'audio' ? ['it can not speak'] : []) };
+  const overSound = createReadiness({ agents: [mute], carrier: { ...carrier, media: 'audio' } });
+  expect(overSound(goalFile())).toEqual(['it can not speak']);
+  expect(createReadiness({ agents: [mute], carrier })(goalFile())).toEqual([]);
 });
 
 test('a Goal for an agent that this process does not have is not ready', () => {

@@ -1,8 +1,9 @@
 import { systemClock } from '../../../src/platform/clock.ts';
 import { createSimulatedNetwork } from '../../../src/carriers/simulated/network.ts';
-import { carrierConformance, type Phones } from '../../conformance/carrier.ts';
+import { carrierConformance } from '../../conformance/carrier.ts';
+import { speechConformance, type SpeechPhones } from '../../conformance/speech-media.ts';
 
-const phones: Phones = {
+const phones: SpeechPhones = {
   answers: '+12125550100',
   ringsOut: '+12125550101',
   busy: '+12125550102',
@@ -17,8 +18,7 @@ const phones: Phones = {
 };
 
 for (const speed of [Infinity, 1_000]) {
-  carrierConformance(`simulated, ${speed} times as fast`, () => ({
-    carrier: createSimulatedNetwork({ clock: systemClock, speed }),
-    phones,
-  }));
+  const build = () => ({ carrier: createSimulatedNetwork({ clock: systemClock, speed }), phones });
+  carrierConformance(`simulated, ${speed} times as fast`, build);
+  speechConformance(`simulated, ${speed} times as fast`, build);
 }

@@ -18,6 +18,8 @@ const table: Record<Outcome, readonly [string, string | null, string | null]> = 
   agent_failed: ['failed', 'call_failed', 'agent_failed'],
   worker_lost: ['failed', 'call_failed', 'worker_lost'],
   do_not_call: ['failed', 'call_failed', 'do_not_call'],
+  not_allowed: ['failed', 'call_failed', 'not_allowed'],
+  daily_limit: ['failed', 'call_failed', 'daily_limit'],
   waited_too_long: ['failed', 'call_failed', 'waited_too_long'],
   operator: ['canceled', 'canceled', 'operator'],
 };

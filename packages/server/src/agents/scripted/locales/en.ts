@@ -156,6 +156,22 @@ const texts: Texts = {
     const { month, dayOfMonth } = monthAndDay(day);
     return `${capital(weekdays[weekdayOf(day)] ?? '')}, ${capital(months[month - 1] ?? '')} ${dayOfMonth}`;
   },
+  keypad: {
+    howTo: 'Please answer with the keys of your telephone. To hear a question again, press star.',
+    optOut: 'If you never want to be called again, press 9 at any time.',
+    option: (label, key) => `For ${label}, press ${key}.`,
+    enterInteger: 'Enter the number, then press the pound or hash key.',
+    enterNumber: 'Enter the number, with star for the decimal point, then press the pound or hash key.',
+    enterDate: 'Enter the month and the day with four digits. The third of May is 0 5 0 3.',
+    dateOrder: 'month_day',
+    skipChoice: 'If you do not know, press 0.',
+    skipEntry: 'If you do not know, press only the pound or hash key.',
+    wrongKey: 'Sorry, that is none of the answers.',
+    onlyKeys: 'Sorry, I can not understand speech. Please use the keys of your telephone.',
+    nineAlone:
+      'If you never want to be called again, press 9 once more. For the number nine, press 9 and then the pound or hash key.',
+    noKeys: 'I did not get any answer. We may try again another time.',
+  },
 };
 
 const grammar: Grammar = {

@@ -139,6 +139,24 @@ const texts: Texts = {
     const { month, dayOfMonth } = monthAndDay(day);
     return `${weekdays[weekdayOf(day)]}, ${dayOfMonth} de ${months[month - 1]}`;
   },
+  keypad: {
+    howTo:
+      'Responda, por favor, con las teclas de su teléfono. Para oír de nuevo una pregunta, pulse asterisco.',
+    optOut: 'Si no quiere que le llamemos nunca más, pulse 9 en cualquier momento.',
+    option: (label, key) => `Para ${label}, pulse ${key}.`,
+    enterInteger: 'Marque el número y después la tecla almohadilla o numeral.',
+    enterNumber:
+      'Marque el número, con asterisco para la coma decimal, y después la tecla almohadilla o numeral.',
+    enterDate: 'Marque el día y el mes con cuatro cifras. El tres de mayo es 0 3 0 5.',
+    dateOrder: 'day_month',
+    skipChoice: 'Si no lo sabe, pulse 0.',
+    skipEntry: 'Si no lo sabe, pulse solo la tecla almohadilla o numeral.',
+    wrongKey: 'Perdone, esa no es ninguna de las respuestas.',
+    onlyKeys: 'Perdone, no puedo entender la voz. Utilice, por favor, las teclas de su teléfono.',
+    nineAlone:
+      'Si no quiere que le llamemos nunca más, pulse otra vez 9. Para el número nueve, pulse 9 y después la tecla almohadilla o numeral.',
+    noKeys: 'No he recibido ninguna respuesta. Quizá volvamos a intentarlo en otro momento.',
+  },
 };
 
 const grammar: Grammar = {

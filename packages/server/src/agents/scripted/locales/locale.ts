@@ -39,6 +39,33 @@ export interface Texts {
   readonly voicemail: (caller: string, title: string) => string;
   /** A value as it is read back. */
   readonly value: (value: Scalar, kind: FieldKind) => string;
+  readonly keypad: KeypadTexts;
+}
+
+/** What we say to somebody who answers with keys. */
+export interface KeypadTexts {
+  /** How to answer, and to hear a question again. */
+  readonly howTo: string;
+  /** That 9 ends our calls for ever. */
+  readonly optOut: string;
+  /** One option of a choice; the key is its last word. */
+  readonly option: (label: string, key: string) => string;
+  readonly enterInteger: string;
+  readonly enterNumber: string;
+  readonly enterDate: string;
+  /** Which of the two numbers of a date comes first. */
+  readonly dateOrder: 'month_day' | 'day_month';
+  /** How to leave a question out: of a choice, and of an entry. */
+  readonly skipChoice: string;
+  readonly skipEntry: string;
+  /** The keys are no answer to the question. */
+  readonly wrongKey: string;
+  /** Somebody spoke instead. */
+  readonly onlyKeys: string;
+  /** A 9 alone, where a number was asked for: what it stands for. */
+  readonly nineAlone: string;
+  /** No key was ever pressed. */
+  readonly noKeys: string;
 }
 
 /** What we understand. Patterns and words see text as `fold` leaves it, unless they say otherwise. */

@@ -1,0 +1,67 @@
+/** How pages ask the server. Every refusal is an `ApiError`; what changes something carries the console's mark. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  readonly code: string;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(status: number, code: string, message: string, details: Readonly<Record<string, unknown>>) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.details = details;
+  }
+}
+
+export interface Sent {
+  readonly json?: unknown;
+  /** A Goal file as it is. */
+  readonly file?: string;
+  /** The revision that the change was made on. */
+  readonly revision?: number;
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Asks `/console/api`. Throws: ApiError; with the status 0 when there was no answer. */
+export async function ask<T>(method: Method, path: string, sent: Sent = {}): Promise<T> {
+  const headers: Record<string, string> = method === 'GET' ? {} : { 'x-trunkcall-console': '1' };
+  if (sent.json !== undefined) headers['content-type'] = 'application/json';
+  if (sent.file !== undefined) headers['content-type'] = 'application/yaml';
+  if (sent.revision !== undefined) headers['if-match'] = `"${sent.revision}"`;
+  const body = sent.json === undefined ? sent.file : JSON.stringify(sent.json);
+  let response: Response;
+  try {
+    response = await fetch(`/console/api${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    });
+  } catch {
+    throw new ApiError(0, 'unreachable', '', {});
+  }
+  const text = await response.text();
+  if (response.ok) return (text === '' ? undefined : JSON.parse(text)) as T;
+  throw errorOf(response.status, text);
+}
+
+export const read = <T>(path: string): Promise<T> => ask<T>('GET', path);
+
+/** `?` and the parameters that are there, or nothing. */
+export function query(parameters: Readonly<Record<string, string | null | undefined>>): string {
+  const given = Object.entries(parameters).flatMap(([name, value]): [string, string][] =>
+    value === undefined || value === null || value === '' ? [] : [[name, value]],
+  );
+  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
+}
+
+function errorOf(status: number, text: string): ApiError {
+  try {
+    const { error } = JSON.parse(text) as {
+      error: { code: string; message: string; details: Record<string, unknown> };
+    };
+    return new ApiError(status, error.code, error.message, error.details);
+  } catch {
+    return new ApiError(status, 'unknown', '', {});
+  }
+}

@@ -1,0 +1,77 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { lazy, Suspense, useMemo, useState } from 'react';
+import { Route, Routes } from 'react-router';
+import { ApiError } from './api.ts';
+import { Join } from './pages/join.tsx';
+import { SignIn } from './pages/sign-in.tsx';
+import { Failure, Loading, NotFound } from './parts/page.tsx';
+import { PlaceContext, sessionKey, useSessionQuery, type Place } from './session.tsx';
+import { Shell } from './shell.tsx';
+
+const Overview = lazy(() => import('./pages/overview.tsx'));
+const Goals = lazy(() => import('./pages/goals.tsx'));
+const Goal = lazy(() => import('./pages/goal.tsx'));
+const Runs = lazy(() => import('./pages/runs.tsx'));
+const Run = lazy(() => import('./pages/run.tsx'));
+const Keys = lazy(() => import('./pages/keys.tsx'));
+const People = lazy(() => import('./pages/people.tsx'));
+const Accounts = lazy(() => import('./pages/accounts.tsx'));
+const Audit = lazy(() => import('./pages/audit.tsx'));
+
+export function App() {
+  return (
+    <Routes>
+      <Route path="/join" element={<Join />} />
+      <Route path="*" element={<Inside />} />
+    </Routes>
+  );
+}
+
+const accountKey = 'trunkcall.account';
+
+/** What needs a session; without one, the sign-in stands where the page will be. */
+function Inside() {
+  const client = useQueryClient();
+  const query = useSessionQuery();
+  const [chosen, setChosen] = useState(() => localStorage.getItem(accountKey));
+  const place = useMemo((): Place | null => {
+    if (query.data === undefined) return null;
+    const { accounts } = query.data;
+    const account = accounts.find(({ id }) => id === chosen) ?? accounts[0] ?? null;
+    const choose = (id: string) => {
+      localStorage.setItem(accountKey, id);
+      setChosen(id);
+    };
+    return { session: query.data, account, choose };
+  }, [query.data, chosen]);
+
+  const signedOut = query.error instanceof ApiError && query.error.status === 401;
+  if (signedOut) return <SignIn onDone={() => void client.resetQueries({ queryKey: sessionKey })} />;
+  if (query.error !== null && place === null)
+    return <Failure error={query.error} onRetry={() => void query.refetch()} />;
+  if (place === null) return <Loading />;
+  return (
+    <PlaceContext value={place}>
+      <Shell>
+        <Suspense fallback={<Loading />}>
+          <Routes>
+            {place.account !== null && (
+              <>
+                <Route index element={<Overview />} />
+                <Route path="goals" element={<Goals />} />
+                <Route path="runs" element={<Runs />} />
+                <Route path="keys" element={<Keys />} />
+                <Route path="people" element={<People />} />
+              </>
+            )}
+            <Route path="goals/:goal" element={<Goal />} />
+            <Route path="runs/:run" element={<Run />} />
+            <Route path="accounts" element={<Accounts />} />
+            <Route path="audit" element={<Audit />} />
+            <Route path="*" element={<NotFound />} />
+          </Routes>
+        </Suspense>
+      </Shell>
+    </PlaceContext>
+  );
+}

@@ -1,0 +1,353 @@
+import {
+  Accordion,
+  Alert,
+  Button,
+  Checkbox,
+  Chip,
+  Group,
+  NativeSelect,
+  NumberInput,
+  SimpleGrid,
+  Stack,
+  TagsInput,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
+import type { CallingWindow, GoalFile } from '@trunkcall/contract';
+import type { ReactNode } from 'react';
+import { CodeEditor } from '../parts/code-editor.tsx';
+import { State } from '../parts/page.tsx';
+import { text } from '../text.ts';
+import { isObject, problemAt, problemsIn, withPart, type Draft } from './draft.ts';
+import { JsonEditor } from './json-editor.tsx';
+import { SchemaEditor } from './schema-editor.tsx';
+import type { DraftState } from './use-draft.ts';
+
+const { goal: words } = text;
+const { fields, sections, about } = words;
+
+interface EditorProps {
+  readonly state: DraftState;
+  readonly readOnly: boolean;
+  readonly onTakeTheirs: () => void;
+}
+
+/** The editor of a draft: a form over the whole Goal file, and the file itself. */
+export function Editor({ state, readOnly, onTakeTheirs }: EditorProps) {
+  const { draft, problems } = state;
+  const change = readOnly ? undefined : state.change;
+  const file = (
+    <JsonEditor label={sections.file} value={draft} onChange={change} problems={problems} minLines={20} />
+  );
+  return (
+    <Stack gap="md">
+      <Status state={state} readOnly={readOnly} />
+      {state.conflict !== null && (
+        <Alert color="red" variant="outline" title={words.conflictTitle} role="alert">
+          <Group>
+            <Text>{words.conflict}</Text>
+            <Button size="xs" variant="default" onClick={onTakeTheirs}>
+              {words.takeTheirs}
+            </Button>
+            <Button size="xs" variant="default" onClick={state.overwrite}>
+              {words.keepMine}
+            </Button>
+          </Group>
+        </Alert>
+      )}
+      {isObject(draft) ? (
+        <Sections draft={draft} state={state} change={change} file={file} />
+      ) : (
+        <>
+          <Text>{about.broken}</Text>
+          {file}
+        </>
+      )}
+    </Stack>
+  );
+}
+
+function Status({
+  state: { state, problems },
+  readOnly,
+}: {
+  readonly state: DraftState;
+  readonly readOnly: boolean;
+}) {
+  if (readOnly) return <Text c="dimmed">{words.readOnly}</Text>;
+  const saved = { saved: words.saved, waiting: words.saving, saving: words.saving, failed: words.unsaved };
+  return (
+    <Group gap="lg" role="status">
+      <State tone={state === 'failed' ? 'bad' : state === 'saved' ? 'good' : 'busy'}>{saved[state]}</State>
+      {problems.length > 0 && <State tone="warn">{words.problems(problems.length)}</State>}
+    </Group>
+  );
+}
+
+type Set = <Name extends keyof GoalFile>(name: Name, part: GoalFile[Name] | undefined) => void;
+
+interface PartProps {
+  readonly draft: Draft;
+  readonly set: Set;
+  readonly readOnly: boolean;
+  /** What is wrong at a JSON pointer. */
+  readonly wrong: (pointer: string) => string | undefined;
+}
+
+function Sections({
+  draft,
+  state: { problems },
+  change,
+  file,
+}: {
+  readonly draft: Draft;
+  readonly state: DraftState;
+  readonly change: ((draft: unknown) => void) | undefined;
+  readonly file: ReactNode;
+}) {
+  const readOnly = change === undefined;
+  const set: Set = (name, part) => change?.(withPart(draft, name, part));
+  const wrong = (pointer: string) => problemAt(problems, pointer);
+  const part: PartProps = { draft, set, readOnly, wrong };
+  const json = (name: 'agent' | 'callees', label: string) => (
+    <JsonEditor
+      label={label}
+      value={draft[name]}
+      onChange={change && ((value) => change(withPart(draft, name, value)))}
+      problems={problemsIn(problems, `/${name}`)}
+      minLines={4}
+    />
+  );
+  const schema = (name: 'input_schema' | 'result_schema', label: string) => (
+    <SchemaEditor
+      label={label}
+      value={draft[name]}
+      onChange={change && ((value) => change(withPart(draft, name, value)))}
+      problems={problemsIn(problems, `/${name}`)}
+      defaults={name === 'input_schema'}
+    />
+  );
+  const variables = isObject(draft.input_schema?.properties)
+    ? Object.keys(draft.input_schema.properties)
+    : [];
+  return (
+    <Accordion multiple defaultValue={['basics', 'instructions', 'input', 'result']} variant="separated">
+      <Section name="basics" places={['title', 'description']} wrong={wrong}>
+        <Basics {...part} />
+      </Section>
+      <Section name="instructions" places={['instructions']} wrong={wrong} about={about.instructions}>
+        <CodeEditor
+          label={fields.instructions}
+          language="text"
+          value={draft.instructions ?? ''}
+          variables={variables}
+          problems={problemsIn(problems, '/instructions')}
+          {...(readOnly ? {} : { onChange: (value: string) => set('instructions', value) })}
+        />
+      </Section>
+      <Section name="input" places={['input_schema']} wrong={wrong} about={about.input}>
+        {schema('input_schema', sections.input)}
+      </Section>
+      <Section name="result" places={['result_schema']} wrong={wrong} about={about.result}>
+        {schema('result_schema', sections.result)}
+      </Section>
+      <Section name="calling" places={['voice', 'locale', 'targets', 'limits', 'machine']} wrong={wrong}>
+        <Calling {...part} />
+      </Section>
+      <Section name="window" places={['calling_window']} wrong={wrong}>
+        <Hours {...part} />
+      </Section>
+      <Section name="agent" places={['agent']} wrong={wrong} about={about.agent}>
+        {json('agent', sections.agent)}
+      </Section>
+      <Section name="callees" places={['callees']} wrong={wrong} about={about.callees}>
+        {json('callees', sections.callees)}
+      </Section>
+      <Section name="file" places={[]} wrong={wrong} about={about.file}>
+        {file}
+      </Section>
+    </Accordion>
+  );
+}
+
+function Section({
+  name,
+  places,
+  wrong,
+  about: hint,
+  children,
+}: {
+  readonly name: keyof typeof sections;
+  readonly places: readonly (keyof GoalFile)[];
+  readonly wrong: (pointer: string) => string | undefined;
+  readonly about?: string;
+  readonly children: ReactNode;
+}) {
+  const isWrong = places.some((place) => wrong(`/${place}`) !== undefined);
+  return (
+    <Accordion.Item value={name}>
+      <Accordion.Control>
+        {isWrong ? <State tone="warn">{sections[name]}</State> : sections[name]}
+      </Accordion.Control>
+      <Accordion.Panel>
+        {hint !== undefined && (
+          <Text size="sm" c="dimmed" mb="xs">
+            {hint}
+          </Text>
+        )}
+        {children}
+      </Accordion.Panel>
+    </Accordion.Item>
+  );
+}
+
+function Basics({ draft, set, readOnly, wrong }: PartProps) {
+  return (
+    <Stack>
+      <TextInput
+        label={fields.title}
+        readOnly={readOnly}
+        value={draft.title ?? ''}
+        onChange={(event) => set('title', event.currentTarget.value)}
+        error={wrong('/title')}
+      />
+      <Textarea
+        label={fields.description}
+        description={fields.descriptionHint}
+        readOnly={readOnly}
+        minRows={2}
+        autosize
+        value={draft.description ?? ''}
+        onChange={(event) => set('description', event.currentTarget.value)}
+        error={wrong('/description')}
+      />
+    </Stack>
+  );
+}
+
+function Calling({ draft, set, readOnly, wrong }: PartProps) {
+  const voice = { region: '', name: '', ...draft.voice };
+  const limits = { ring_seconds: 0, call_seconds: 0, ...draft.limits };
+  const seconds = (typed: string | number) => (typeof typed === 'number' ? typed : Number(typed));
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 2 }}>
+      <TextInput
+        label={fields.locale}
+        description={fields.localeHint}
+        readOnly={readOnly}
+        value={draft.locale ?? ''}
+        onChange={(event) => set('locale', event.currentTarget.value)}
+        error={wrong('/locale')}
+      />
+      <TagsInput
+        label={fields.countries}
+        description={fields.countriesHint}
+        readOnly={readOnly}
+        value={[...(draft.targets?.countries ?? [])]}
+        onChange={(countries) => set('targets', { countries: countries.map((code) => code.toUpperCase()) })}
+        error={wrong('/targets')}
+      />
+      <TextInput
+        label={fields.region}
+        readOnly={readOnly}
+        value={voice.region}
+        onChange={(event) => set('voice', { ...voice, region: event.currentTarget.value })}
+        error={wrong('/voice/region')}
+      />
+      <TextInput
+        label={fields.voice}
+        readOnly={readOnly}
+        value={voice.name}
+        onChange={(event) => set('voice', { ...voice, name: event.currentTarget.value })}
+        error={wrong('/voice/name')}
+      />
+      <NumberInput
+        label={fields.ring}
+        readOnly={readOnly}
+        value={limits.ring_seconds}
+        onChange={(typed) => set('limits', { ...limits, ring_seconds: seconds(typed) })}
+        error={wrong('/limits/ring_seconds')}
+      />
+      <NumberInput
+        label={fields.call}
+        readOnly={readOnly}
+        value={limits.call_seconds}
+        onChange={(typed) => set('limits', { ...limits, call_seconds: seconds(typed) })}
+        error={wrong('/limits/call_seconds')}
+      />
+      <NativeSelect
+        label={fields.machine}
+        disabled={readOnly}
+        value={draft.machine ?? 'hang_up'}
+        data={Object.entries(fields.machines).map(([value, label]) => ({ value, label }))}
+        onChange={(event) => set('machine', event.currentTarget.value as GoalFile['machine'])}
+        error={wrong('/machine')}
+      />
+    </SimpleGrid>
+  );
+}
+
+const usualHours: CallingWindow = {
+  timezone: 'America/New_York',
+  days: ['mon', 'tue', 'wed', 'thu', 'fri'],
+  from: '09:00',
+  to: '17:00',
+};
+
+function Hours({ draft, set, readOnly, wrong }: PartProps) {
+  const hours = draft.calling_window;
+  return (
+    <Stack>
+      <Checkbox
+        label={fields.window}
+        disabled={readOnly}
+        checked={hours !== undefined}
+        onChange={(event) => set('calling_window', event.currentTarget.checked ? usualHours : undefined)}
+      />
+      {hours !== undefined && (
+        <>
+          <Chip.Group
+            multiple
+            value={[...hours.days]}
+            onChange={(days) => set('calling_window', { ...hours, days: inOrder(days) })}
+          >
+            <Group gap="xs" role="group" aria-label={fields.days}>
+              {Object.entries(fields.weekdays).map(([value, label]) => (
+                <Chip key={value} value={value} variant="outline" disabled={readOnly}>
+                  {label}
+                </Chip>
+              ))}
+            </Group>
+          </Chip.Group>
+          <SimpleGrid cols={{ base: 1, sm: 3 }}>
+            <TextInput
+              label={fields.timezone}
+              readOnly={readOnly}
+              value={hours.timezone}
+              onChange={(event) => set('calling_window', { ...hours, timezone: event.currentTarget.value })}
+            />
+            <TextInput
+              label={fields.from}
+              readOnly={readOnly}
+              value={hours.from}
+              onChange={(event) => set('calling_window', { ...hours, from: event.currentTarget.value })}
+            />
+            <TextInput
+              label={fields.to}
+              readOnly={readOnly}
+              value={hours.to}
+              onChange={(event) => set('calling_window', { ...hours, to: event.currentTarget.value })}
+            />
+          </SimpleGrid>
+          <Text size="sm" c="var(--mantine-color-error)">
+            {wrong('/calling_window')}
+          </Text>
+        </>
+      )}
+    </Stack>
+  );
+}
+
+const inOrder = (days: readonly string[]) =>
+  (['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const).filter((day) => days.includes(day));

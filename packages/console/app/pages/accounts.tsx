@@ -1,0 +1,132 @@
+import { Button, Group, Modal, NumberInput, Stack, Table, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { OperatorAccount, OperatorList } from '@trunkcall/contract';
+import { useState } from 'react';
+import { ask, read } from '../api.ts';
+import { Failure, Loaded, Page, Scroll } from '../parts/page.tsx';
+import { sessionKey, usePlace } from '../session.tsx';
+import { show, text } from '../text.ts';
+
+const { accounts: words } = text;
+
+export default function Accounts() {
+  const { session } = usePlace();
+  const [creating, { open, close }] = useDisclosure();
+  const query = useQuery({
+    queryKey: ['accounts'],
+    queryFn: () => read<OperatorList<OperatorAccount>>('/accounts'),
+  });
+  return (
+    <Page
+      title={words.title}
+      about={words.about}
+      actions={session.person.operator && <Button onClick={open}>{words.create}</Button>}
+    >
+      <Loaded query={query}>
+        {({ data }) => (
+          <Scroll label={words.title}>
+            <Table>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>{words.name}</Table.Th>
+                  <Table.Th ta="right">{words.calls}</Table.Th>
+                  <Table.Th>{words.limit}</Table.Th>
+                  <Table.Th>{words.created}</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {data.map((account) => (
+                  <Table.Tr key={account.id}>
+                    <Table.Td>{account.name}</Table.Td>
+                    <Table.Td ta="right">{account.active_calls}</Table.Td>
+                    <Table.Td>
+                      <Limit account={account} />
+                    </Table.Td>
+                    <Table.Td className="nowrap">{show.dateTime(account.created_at)}</Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </Table>
+          </Scroll>
+        )}
+      </Loaded>
+      {creating && <CreateAccount onClose={close} />}
+    </Page>
+  );
+}
+
+function Limit({ account }: { readonly account: OperatorAccount }) {
+  const client = useQueryClient();
+  const { session } = usePlace();
+  const [limit, setLimit] = useState<string | number>(account.max_active_calls);
+  const save = useMutation({
+    mutationFn: () => ask('PATCH', `/accounts/${account.id}`, { json: { max_active_calls: Number(limit) } }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['accounts'] }),
+  });
+  if (!session.person.operator) return account.max_active_calls;
+  return (
+    <>
+      <Group gap="xs" wrap="nowrap">
+        <NumberInput
+          aria-label={words.limitOf(account.name)}
+          min={1}
+          max={100_000}
+          w={110}
+          value={limit}
+          onChange={setLimit}
+        />
+        {Number(limit) !== account.max_active_calls && (
+          <Button size="xs" loading={save.isPending} onClick={() => save.mutate()}>
+            {text.common.save}
+          </Button>
+        )}
+      </Group>
+      {save.error !== null && <Failure error={save.error} />}
+    </>
+  );
+}
+
+function CreateAccount({ onClose }: { readonly onClose: () => void }) {
+  const client = useQueryClient();
+  const [name, setName] = useState('');
+  const create = useMutation({
+    mutationFn: () => ask('POST', '/accounts', { json: { name } }),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ['accounts'] });
+      await client.invalidateQueries({ queryKey: sessionKey });
+      onClose();
+    },
+  });
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={words.create}
+      closeButtonProps={{ 'aria-label': text.common.close }}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          create.mutate();
+        }}
+      >
+        <Stack>
+          <TextInput
+            label={words.name}
+            required
+            maxLength={64}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          {create.error !== null && <Failure error={create.error} />}
+          <Group justify="flex-end">
+            <Button type="submit" loading={create.isPending}>
+              {words.create}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

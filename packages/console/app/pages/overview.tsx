@@ -1,0 +1,122 @@
+import { Alert, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { ConsoleOverview } from '@trunkcall/contract';
+import { Link } from 'react-router';
+import { read } from '../api.ts';
+import { HourPlot } from '../parts/hour-plot.tsx';
+import { Empty, Loaded, Page } from '../parts/page.tsx';
+import { RunOutcome } from '../parts/run-state.tsx';
+import { useAccount } from '../session.tsx';
+import { show, text } from '../text.ts';
+
+const { overview } = text;
+
+export default function Overview() {
+  const { id } = useAccount();
+  const query = useQuery({
+    queryKey: ['overview', id],
+    queryFn: () => read<ConsoleOverview>(`/accounts/${id}/overview`),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Page title={overview.title}>
+      <Loaded query={query}>{(data) => <Numbers data={data} />}</Loaded>
+    </Page>
+  );
+}
+
+function Numbers({ data }: { readonly data: ConsoleOverview }) {
+  const { first_word: words, oldest_waiting_seconds: oldest } = data;
+  return (
+    <Stack gap="lg">
+      {data.alerts.length > 0 && (
+        <Alert color="red" variant="outline" title={overview.alerts}>
+          <Stack gap="xs">
+            {data.alerts.map(({ message, goal_id }) => (
+              <Text key={message} size="sm">
+                {message} {goal_id !== null && <Link to={`/goals/${goal_id}`}>{overview.open}</Link>}
+              </Text>
+            ))}
+          </Stack>
+        </Alert>
+      )}
+      <SimpleGrid cols={{ base: 2, md: 5 }}>
+        <Stat label={overview.now} value={String(data.calls_now)} hint={overview.of(data.max_calls)} />
+        <Stat
+          label={overview.waiting}
+          value={String(data.waiting)}
+          hint={oldest === null ? overview.nobody : overview.oldest(Math.max(0, oldest))}
+        />
+        <Stat label={overview.answered} value={show.percent(data.answer_rate)} hint={overview.ofPlaced} />
+        <Stat label={overview.results} value={show.percent(data.result_rate)} hint={overview.ofAnswered} />
+        <Stat
+          label={overview.firstWord}
+          value={words === null ? '–' : `${show.decimal(words.p50)} s`}
+          hint={words === null ? overview.afterAnswer : overview.p95(show.decimal(words.p95))}
+        />
+      </SimpleGrid>
+      <Paper withBorder p="md">
+        <Title order={2} size="h4" mb="sm">
+          {overview.day}
+        </Title>
+        {data.runs === 0 ? (
+          <Empty title={overview.empty} hint={overview.emptyHint} />
+        ) : (
+          <HourPlot hours={data.hours} />
+        )}
+      </Paper>
+      {data.runs > 0 && (
+        <Paper withBorder p="md">
+          <Title order={2} size="h4" mb="sm">
+            {overview.outcomes}
+          </Title>
+          <Table>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{overview.outcome}</Table.Th>
+                <Table.Th ta="right">{overview.runs}</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {data.outcomes.map(({ status, error, runs }) => (
+                <Table.Tr key={`${status} ${error}`}>
+                  <Table.Td>
+                    <RunOutcome status={status} error={error} />
+                  </Table.Td>
+                  <Table.Td ta="right">{runs}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+          {data.runs >= data.counted_at_most && (
+            <Text size="sm" c="dimmed">
+              {overview.newest(data.counted_at_most)}
+            </Text>
+          )}
+        </Paper>
+      )}
+    </Stack>
+  );
+}
+
+function Stat({
+  label,
+  value,
+  hint,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly hint: string;
+}) {
+  return (
+    <Paper withBorder p="md">
+      <Text size="sm">{label}</Text>
+      <Text size="xl" fw={700}>
+        {value}
+      </Text>
+      <Text size="sm" c="dimmed">
+        {hint}
+      </Text>
+    </Paper>
+  );
+}

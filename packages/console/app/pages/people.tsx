@@ -1,0 +1,223 @@
+import {
+  Alert,
+  Button,
+  Group,
+  Menu,
+  Modal,
+  NativeSelect,
+  Stack,
+  Table,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { ConsoleInvitation, ConsolePerson, ConsoleRole, OperatorList } from '@trunkcall/contract';
+import { useState } from 'react';
+import { ask, read } from '../api.ts';
+import { Confirm } from '../parts/confirm.tsx';
+import { Failure, Loaded, Page, Scroll } from '../parts/page.tsx';
+import { Secret } from '../parts/secret.tsx';
+import { useAccount, usePlace } from '../session.tsx';
+import { show, text } from '../text.ts';
+
+const { people: words } = text;
+
+export default function People() {
+  const { id } = useAccount();
+  const [inviting, { open, close }] = useDisclosure();
+  const query = useQuery({
+    queryKey: ['people', id],
+    queryFn: () => read<OperatorList<ConsolePerson>>(`/accounts/${id}/people`),
+  });
+  return (
+    <Page title={words.title} actions={<Button onClick={open}>{words.invite}</Button>}>
+      <Loaded query={query}>{({ data }) => <PeopleTable people={data} />}</Loaded>
+      {inviting && <Invite onClose={close} />}
+    </Page>
+  );
+}
+
+const accountRoles = ['viewer', 'author', 'owner'] as const;
+
+function PeopleTable({ people }: { readonly people: readonly ConsolePerson[] }) {
+  return (
+    <Scroll label={words.title}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{words.name}</Table.Th>
+            <Table.Th>{words.email}</Table.Th>
+            <Table.Th>{words.role}</Table.Th>
+            <Table.Th>{words.since}</Table.Th>
+            <Table.Th>{text.common.actions}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {people.map((person) => (
+            <PersonRow key={person.id} person={person} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Scroll>
+  );
+}
+
+function PersonRow({ person }: { readonly person: ConsolePerson }) {
+  const { session } = usePlace();
+  const account = useAccount();
+  const client = useQueryClient();
+  const place = `/accounts/${account.id}/people/${person.id}`;
+  const refresh = () => client.invalidateQueries({ queryKey: ['people'] });
+  const setRole = useMutation({
+    mutationFn: (role: string) => ask('PUT', place, { json: { role } }),
+    onSettled: refresh,
+  });
+  const takeOut = useMutation({ mutationFn: () => ask('DELETE', place), onSettled: refresh });
+  const reset = useMutation({
+    mutationFn: () => ask<ConsoleInvitation>('POST', `/people/${person.id}/password-link`),
+    gcTime: 0,
+  });
+  const [expelling, { open, close }] = useDisclosure();
+  const expel = async () => {
+    await ask('DELETE', `/people/${person.id}`);
+    await refresh();
+  };
+  const isYou = person.id === session.person.id;
+  const error = setRole.error ?? takeOut.error ?? reset.error;
+  return (
+    <Table.Tr>
+      <Table.Td>
+        {person.name}{' '}
+        {isYou && (
+          <Text span inherit c="dimmed">
+            ({words.you})
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>{person.email}</Table.Td>
+      <Table.Td>
+        {person.operator ? (
+          text.roles.operator
+        ) : (
+          <NativeSelect
+            aria-label={words.roleOf(person.name)}
+            value={person.role ?? 'viewer'}
+            disabled={setRole.isPending}
+            data={accountRoles.map((role) => ({ value: role, label: text.roles[role] }))}
+            onChange={(event) => setRole.mutate(event.currentTarget.value)}
+          />
+        )}
+        {error !== null && <Failure error={error} />}
+      </Table.Td>
+      <Table.Td className="nowrap">{show.dateTime(person.created_at)}</Table.Td>
+      <Table.Td>
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <Button size="xs" variant="default">
+              {text.common.actions}
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {person.role !== null && <Menu.Item onClick={() => takeOut.mutate()}>{words.remove}</Menu.Item>}
+            {session.person.operator && <Menu.Item onClick={() => reset.mutate()}>{words.reset}</Menu.Item>}
+            {session.person.operator && <Menu.Item onClick={open}>{words.expel}</Menu.Item>}
+          </Menu.Dropdown>
+        </Menu>
+        {reset.data !== undefined && <LinkShown link={reset.data} onClose={() => reset.reset()} />}
+        {expelling && (
+          <Confirm
+            title={words.expelTitle(person.name)}
+            about={words.expelText}
+            submit={text.common.remove}
+            onClose={close}
+            onConfirm={expel}
+          />
+        )}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function LinkShown({ link, onClose }: { readonly link: ConsoleInvitation; readonly onClose: () => void }) {
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={words.linkTitle}
+      closeButtonProps={{ 'aria-label': text.common.close }}
+    >
+      <LinkText link={link} />
+    </Modal>
+  );
+}
+
+function LinkText({ link: { token, expires_at } }: { readonly link: ConsoleInvitation }) {
+  if (token === null) {
+    return (
+      <Alert variant="outline" role="status">
+        {words.added}
+      </Alert>
+    );
+  }
+  const until = expires_at === null ? '' : show.dateTime(expires_at);
+  return <Secret about={words.linkText(until)} value={`${window.location.origin}/console/join#${token}`} />;
+}
+
+function Invite({ onClose }: { readonly onClose: () => void }) {
+  const { session } = usePlace();
+  const { id } = useAccount();
+  const client = useQueryClient();
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<ConsoleRole>('author');
+  const roles: readonly ConsoleRole[] = session.person.operator
+    ? [...accountRoles, 'operator']
+    : accountRoles;
+  const invite = useMutation({
+    mutationFn: () => ask<ConsoleInvitation>('POST', `/accounts/${id}/people`, { json: { email, role } }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['people'] }),
+    gcTime: 0,
+  });
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={words.inviteTitle}
+      closeButtonProps={{ 'aria-label': text.common.close }}
+    >
+      {invite.data !== undefined ? (
+        <LinkText link={invite.data} />
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            invite.mutate();
+          }}
+        >
+          <Stack>
+            <TextInput
+              label={words.email}
+              type="email"
+              required
+              value={email}
+              onChange={(event) => setEmail(event.currentTarget.value)}
+            />
+            <NativeSelect
+              label={words.role}
+              description={text.rolesAbout[role]}
+              value={role}
+              data={roles.map((value) => ({ value, label: text.roles[value] }))}
+              onChange={(event) => setRole(event.currentTarget.value as ConsoleRole)}
+            />
+            {invite.error !== null && <Failure error={invite.error} />}
+            <Group justify="flex-end">
+              <Button type="submit" loading={invite.isPending}>
+                {words.invite}
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  );
+}

@@ -1,0 +1,224 @@
+import {
+  ActionIcon,
+  Alert,
+  AppShell,
+  Burger,
+  Button,
+  Group,
+  Menu,
+  Modal,
+  NativeSelect,
+  NavLink,
+  PasswordInput,
+  Stack,
+  Text,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { NavLink as RouterLink, useLocation } from 'react-router';
+import { ApiError, ask } from './api.ts';
+import { useLive, useProlonging } from './live.ts';
+import { Failure } from './parts/page.tsx';
+import { usePlace } from './session.tsx';
+import { text } from './text.ts';
+
+const { nav } = text;
+
+/** The frame around every page: where one is, in which account, and as whom. */
+export function Shell({ children }: { readonly children: ReactNode }) {
+  useLive();
+  useProlonging();
+  const [opened, { toggle, close }] = useDisclosure();
+  const { session, account } = usePlace();
+  const noAccount = session.person.operator ? nav.noAccounts : nav.noAccount;
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding="md"
+    >
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger
+              opened={opened}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={text.common.menu}
+            />
+            <Text fw={700} size="lg">
+              {text.product}
+            </Text>
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <SchemeSwitch />
+            <Profile />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="md" aria-label={nav.label}>
+        <Navigation onNavigate={close} />
+      </AppShell.Navbar>
+      <AppShell.Main id="content">
+        {account === null && (
+          <Alert variant="outline" mb="md">
+            {noAccount}
+          </Alert>
+        )}
+        {children}
+      </AppShell.Main>
+    </AppShell>
+  );
+}
+
+function Navigation({ onNavigate }: { readonly onNavigate: () => void }) {
+  const { session, account, choose } = usePlace();
+  const { pathname } = useLocation();
+  const may = (action: string) => account?.actions.some((one) => one === action) ?? false;
+  const links = [
+    ...(account === null
+      ? []
+      : [
+          ['/', nav.overview],
+          ['/goals', nav.goals],
+          ['/runs', nav.runs],
+          ['/keys', nav.keys],
+        ]),
+    ...(may('person.manage') ? [['/people', nav.people]] : []),
+    ...(may('audit.read') || session.person.operator ? [['/audit', nav.audit]] : []),
+    ...(session.person.operator ? [['/accounts', nav.accounts]] : []),
+  ] as const;
+  return (
+    <Stack gap="md">
+      {account !== null && (
+        <NativeSelect
+          label={nav.account}
+          value={account.id}
+          data={session.accounts.map(({ id, name }) => ({ value: id, label: name }))}
+          onChange={(event) => choose(event.currentTarget.value)}
+        />
+      )}
+      <div>
+        {links.map(([to = '/', label]) => (
+          <NavLink
+            key={to}
+            component={RouterLink}
+            to={to}
+            label={label}
+            active={to === '/' ? pathname === '/' : pathname.startsWith(to)}
+            variant="filled"
+            onClick={onNavigate}
+          />
+        ))}
+      </div>
+      {session.environment === 'test' && (
+        <Text size="sm" c="dimmed">
+          {nav.test}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function SchemeSwitch() {
+  const { setColorScheme } = useMantineColorScheme();
+  const scheme = useComputedColorScheme('light');
+  return (
+    <ActionIcon
+      variant="default"
+      size="lg"
+      aria-label={nav.scheme}
+      onClick={() => setColorScheme(scheme === 'dark' ? 'light' : 'dark')}
+    >
+      {scheme === 'dark' ? '☀' : '☾'}
+    </ActionIcon>
+  );
+}
+
+function Profile() {
+  const client = useQueryClient();
+  const { session } = usePlace();
+  const [changing, { open, close }] = useDisclosure();
+  const signOut = useMutation({
+    mutationFn: () => ask('DELETE', '/session'),
+    // What was shown to one person must not be there for the next.
+    onSettled: () => client.clear(),
+    onSuccess: () => window.location.assign('/console'),
+  });
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="default" aria-label={nav.you(session.person.name)} maw={180}>
+            <Text span truncate size="sm">
+              {session.person.name}
+            </Text>
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={open}>{nav.password}</Menu.Item>
+          <Menu.Item onClick={() => signOut.mutate()}>{nav.signOut}</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {changing && <ChangePassword onClose={close} />}
+    </>
+  );
+}
+
+function ChangePassword({ onClose }: { readonly onClose: () => void }) {
+  const [present, setPresent] = useState('');
+  const [next, setNext] = useState('');
+  const change = useMutation({
+    mutationFn: () => ask('POST', '/session/password', { json: { password: present, new_password: next } }),
+  });
+  const wrong = change.error instanceof ApiError && change.error.status === 403;
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={text.password.title}
+      closeButtonProps={{ 'aria-label': text.common.close }}
+    >
+      {change.isSuccess ? (
+        <Alert variant="outline" role="status">
+          {text.password.done}
+        </Alert>
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            change.mutate();
+          }}
+        >
+          <Stack>
+            <PasswordInput
+              label={text.password.present}
+              autoComplete="current-password"
+              required
+              value={present}
+              onChange={(event) => setPresent(event.currentTarget.value)}
+              error={wrong ? text.password.wrong : undefined}
+            />
+            <PasswordInput
+              label={text.password.next}
+              description={text.join.rule}
+              autoComplete="new-password"
+              required
+              minLength={10}
+              value={next}
+              onChange={(event) => setNext(event.currentTarget.value)}
+            />
+            {change.error !== null && !wrong && <Failure error={change.error} />}
+            <Button type="submit" loading={change.isPending}>
+              {text.common.save}
+            </Button>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  );
+}

@@ -1,0 +1,45 @@
+/** Debian's Chromium, driven by Playwright, and what it complained about. */
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+
+const executablePath = '/usr/bin/chromium';
+
+export function openBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath,
+    args: [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
+
+/** The sizes of a desk and of a phone. */
+export const sizes = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const;
+
+export interface Tab {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What the page logged as an error or threw, refusals of the content-security policy among it. */
+  readonly complaints: readonly string[];
+}
+
+/** A tab of its own: nothing is shared with others. */
+export async function openTab(browser: Browser, baseURL: string): Promise<Tab> {
+  const context = await browser.newContext({ baseURL, viewport: sizes.desk, reducedMotion: 'reduce' });
+  context.setDefaultTimeout(5_000);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    // A refused request is logged by the browser itself; pages show it to the person.
+    const isRefusal = message.text().startsWith('Failed to load resource');
+    if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
+  });
+  return { page, context, complaints };
+}

@@ -1,0 +1,253 @@
+/**
+ * An author's way through the console, in a real browser, on the service as it is started: the first sign-in, a Goal, a
+ * key, a Run that is watched, its evidence, a second version. Each test goes on where the one before ended.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openBrowser, openTab, sizes, type Tab } from './browser.ts';
+import { startService, type RunningService } from './service.ts';
+
+const build = fileURLToPath(new URL('../../../tools/build-console.ts', import.meta.url));
+const missing = spawnSync('chromium', ['--version']).error !== undefined;
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Shown as it is written, and never run. */
+const attack = `<img src=x onerror="document.title='broken in'">`;
+const password = 'correct horse battery';
+
+describe.skipIf(missing)('the console in a browser', () => {
+  const closing: (() => Promise<void>)[] = [];
+  let service: RunningService;
+  let browser: Browser;
+  let tab: Tab;
+  let page: Page;
+  let runId = '';
+  beforeAll(async () => {
+    execFileSync(process.execPath, [build], { stdio: ['ignore', 'ignore', 'inherit'] });
+    service = await startService();
+    closing.push(() => service.stop());
+    browser = await openBrowser();
+    closing.push(() => browser.close());
+    tab = await openTab(browser, service.origin);
+    page = tab.page;
+  }, 120_000);
+  afterAll(async () => {
+    for (const close of closing.toReversed()) await close();
+  });
+
+  const heading = (name: string | RegExp) => page.getByRole('heading', { level: 1, name });
+  const button = (name: string | RegExp) =>
+    page.getByRole('button', { name, exact: typeof name === 'string' });
+  const goTo = async (name: string) => {
+    await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+    await heading(name).waitFor();
+  };
+  const saved = () => page.getByRole('status').getByText('Saved', { exact: true }).waitFor();
+
+  test('the first person comes by the printed link, which then is used up', async () => {
+    await page.goto(service.firstLink);
+    await page.getByLabel('E-mail address').fill('ada@example.org');
+    await page.getByLabel('Your name').fill('Ada Lovelace');
+    await page.getByLabel(/^Password/).fill(password);
+    await button('Continue').click();
+    await heading('Overview').waitFor();
+    const other = await openTab(browser, service.origin);
+    await other.page.goto(service.firstLink);
+    await other.page.getByText('This link was used already').waitFor();
+    expect(other.complaints).toEqual([]);
+    await other.context.close();
+  });
+
+  test('a wrong password is refused in words, the right one opens the page that was asked for', async () => {
+    const other = await openTab(browser, service.origin);
+    await other.page.goto('/console/keys');
+    await other.page.getByLabel('E-mail address').fill('ada@example.org');
+    await other.page.getByLabel(/^Password/).fill('something else');
+    await other.page.getByRole('button', { name: 'Sign in' }).click();
+    await other.page.getByText('The e-mail address or the password is wrong.').waitFor();
+    await other.page.getByLabel(/^Password/).fill(password);
+    await other.page.keyboard.press('Enter');
+    await other.page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
+    expect(await other.page.evaluate('document.cookie')).toBe('');
+    expect(other.complaints).toEqual([]);
+    await other.context.close();
+  });
+
+  test('a Goal that is not whole can not be published, and says why; mended, it can', async () => {
+    await goTo('Goals');
+    await button('New Goal').click();
+    await heading('New Goal').waitFor();
+    await page.getByLabel('Title').fill('');
+    await page.getByText('1 thing to mend').waitFor();
+    await button('Publish…').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('The draft is not valid yet').waitFor();
+    await dialog.getByText('/title must not be empty').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Publish' }).isDisabled()).toBe(true);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByLabel('Title').fill(`Deliveries ${attack}`);
+    await saved();
+    await button('Publish…').click();
+    await dialog.getByText('The first version').waitFor();
+    await dialog.getByRole('button', { name: 'Publish' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByText('Active').waitFor();
+    await page.getByRole('tab', { name: 'Versions' }).click();
+    await page.getByText('current').waitFor();
+  });
+
+  test('the instructions offer the variables behind {{', async () => {
+    await page.getByRole('tab', { name: 'Edit' }).click();
+    const editor = page.getByRole('textbox', { name: 'Instructions' });
+    await editor.click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type(' Ask {{cus');
+    await page.getByRole('option', { name: '{{customer_name}}' }).click();
+    await page.keyboard.type(' again.');
+    await saved();
+    expect(await editor.textContent()).toContain('Ask {{customer_name}} again.');
+  });
+
+  test('a Run appears by itself while the list is open, and is watched to its end', async () => {
+    const goalId = /goal_\w+/.exec(page.url())?.[0] ?? '';
+    await goTo('API keys');
+    await button('New key').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'New key' }).click();
+    const key = (await page.getByRole('dialog').locator('.secret').textContent()) ?? '';
+    expect(key).toMatch(/^tc_test_/);
+    await page.keyboard.press('Escape');
+    await goTo('Runs');
+    await page.getByText('No Runs match.').waitFor();
+    const response = await fetch(`${service.origin}/v1/goals/${goalId}/runs`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'one',
+      },
+      body: JSON.stringify({ phone: '+12025550100', variables: { customer_name: attack } }),
+    });
+    expect(response.status).toBe(201);
+    runId = ((await response.json()) as { id: string }).id;
+    await page.getByRole('link', { name: `Run ${runId}` }).click();
+    await page
+      .getByRole('region', { name: 'Result' })
+      .getByRole('cell', { name: /^suits/ })
+      .waitFor();
+    await page.getByText('call.result_ready').waitFor();
+    expect(await page.getByText(attack).count()).toBeGreaterThan(0);
+  });
+
+  test('a field of the result opens the turn that is its evidence', async () => {
+    await button(/^Show the evidence of suits/).click();
+    const marked = page.locator('.timeline .marked');
+    await marked.waitFor();
+    expect(await marked.textContent()).toContain('Callee');
+  });
+
+  test('a change that breaks callers must be acknowledged; the old Run still shows its version', async () => {
+    await goTo('Goals');
+    await page.getByRole('link', { name: /^Deliveries/ }).click();
+    await page
+      .getByRole('region', { name: 'Variables' })
+      .getByRole('button', { name: 'Add a field' })
+      .click();
+    await saved();
+    await button('Publish…').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('requests without this variable will be refused').waitFor();
+    const publish = dialog.getByRole('button', { name: 'Publish' });
+    expect(await publish.isDisabled()).toBe(true);
+    await dialog.getByLabel('I know, and publish it anyway').check();
+    await dialog.getByRole('tab', { name: 'Variables' }).click();
+    await dialog.locator('.cm-merge-b').getByText('field_2').first().waitFor();
+    await publish.click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByRole('tab', { name: 'Versions' }).click();
+    const rows = page.getByRole('region', { name: 'Versions' }).getByRole('row');
+    await rows.nth(2).waitFor();
+    expect(await rows.nth(1).textContent()).toContain('2current');
+    await rows.nth(2).getByRole('link', { name: '1', exact: true }).waitFor();
+    await page.goto(`/console/runs/${runId}`);
+    await page.getByRole('link', { name: 'v1' }).waitFor();
+  });
+
+  test('somebody else’s change is not overwritten unasked', async () => {
+    await page.getByRole('link', { name: 'v1' }).click();
+    await page.getByLabel('Title').waitFor();
+    const other = await tab.context.newPage();
+    await other.goto(page.url());
+    await other.getByLabel('Title').fill('Theirs');
+    await other.getByRole('status').getByText('Saved', { exact: true }).waitFor();
+    await page.getByLabel('Title').fill('Mine');
+    await page.getByText('Somebody else changed this draft').waitFor();
+    await button('Load theirs').click();
+    await expect.poll(() => page.getByLabel('Title').inputValue()).toBe('Theirs');
+    await other.close();
+    expect(await page.getByText('Somebody else changed this draft').count()).toBe(0);
+  });
+
+  const pages = [
+    '',
+    'goals',
+    'goals/GOAL',
+    'runs',
+    'runs/RUN',
+    'keys',
+    'people',
+    'accounts',
+    'audit',
+    'nothing',
+  ];
+
+  test.each(pages)('/console/%s is accessible in light and dark, and fits a phone', async (path) => {
+    const goalId = service.credentials.goals['confirm-delivery'] ?? '';
+    await page.setViewportSize(sizes.desk);
+    await page.goto(`/console/${path.replace('GOAL', goalId).replace('RUN', runId)}`);
+    await heading(/./).waitFor();
+    await page.getByRole('status', { name: 'Loading…' }).waitFor({ state: 'detached' });
+    await useScheme(page, 'light');
+    expect(await seriousProblems(page)).toEqual([]);
+    await page.setViewportSize(sizes.phone);
+    await useScheme(page, 'dark');
+    expect(await seriousProblems(page)).toEqual([]);
+    const tooWide = `document.documentElement.scrollWidth - document.documentElement.clientWidth`;
+    expect(await page.evaluate(tooWide)).toBe(0);
+  });
+
+  test('no page complained, and nothing that was written ran', async () => {
+    expect(tab.complaints).toEqual([]);
+    expect(await page.title()).not.toContain('broken in');
+  });
+
+  test('who signs out is out, in every tab', async () => {
+    await page.setViewportSize(sizes.desk);
+    await page.goto('/console');
+    await page.getByRole('button', { name: /your profile$/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await heading('Sign in to Trunkcall').waitFor();
+    expect(await seriousProblems(page)).toEqual([]);
+    await page.goto('/console/people');
+    await heading('Sign in to Trunkcall').waitFor();
+  });
+});
+
+async function useScheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
+}
+
+/** What axe finds that would keep somebody from using the page. */
+async function seriousProblems(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const found = (await page.evaluate(`axe.run(document, { resultTypes: ['violations'] })`)) as {
+    violations: { id: string; impact: string; nodes: { html: string }[] }[];
+  };
+  return found.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
+}

@@ -1,0 +1,233 @@
+/**
+ * The console's own API, `/console/api`: what the pages under `/console` ask for. It takes a person's session cookie
+ * and nothing else, and may change with every release; programs use the operator API.
+ */
+import { Type, type Static } from 'typebox';
+import { enumeration } from './enumeration.ts';
+import { scopes, type GoalRunErrorCode } from './errors.ts';
+import type { GoalFile, ResultSchema, InputSchema } from './goal-file.ts';
+import type {
+  GoalFileProblem,
+  OperatorGoal,
+  OperatorGoalVersion,
+  OperatorRun,
+  OperatorRunDetail,
+} from './operator.ts';
+import type { GoalRunStatus } from './schemas.ts';
+
+const closed = { additionalProperties: false } as const;
+
+/** What a person may do in an account; each may do what the ones before may. */
+export const accountRoles = ['viewer', 'author', 'owner'] as const;
+export type AccountRole = (typeof accountRoles)[number];
+/** An operator runs the deployment, and has every right in every account. */
+export const consoleRoles = [...accountRoles, 'operator'] as const;
+export type ConsoleRole = (typeof consoleRoles)[number];
+
+/** What can be done in the console; `http/console/access.ts` says by whom. */
+export const consoleActions = [
+  'account.read',
+  'goal.write',
+  'goal.publish',
+  'goal.command',
+  'goal.retire',
+  'run.cancel',
+  'key.manage',
+  'person.manage',
+  'audit.read',
+  'deployment.manage',
+] as const;
+export type ConsoleAction = (typeof consoleActions)[number];
+
+const email = Type.String({ minLength: 3, maxLength: 254, description: 'E-mail address.' });
+const newPassword = Type.String({ minLength: 10, maxLength: 200, description: 'At least 10 characters.' });
+const token = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', description: 'The secret of a one-time link.' });
+
+export const SignInRequest = Type.Object({ email, password: Type.String({ maxLength: 200 }) }, closed);
+export const ChangePasswordRequest = Type.Object(
+  { password: Type.String({ maxLength: 200 }), new_password: newPassword },
+  closed,
+);
+export const LookAtLinkRequest = Type.Object({ token }, closed);
+export const FollowLinkRequest = Type.Object(
+  {
+    token,
+    email: Type.Optional(email),
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'How others see you.' })),
+    password: newPassword,
+  },
+  closed,
+);
+
+/** What a one-time link is for. */
+export interface ConsoleLink {
+  readonly purpose: 'first_person' | 'invitation' | 'new_password';
+  /** Null: the first person says which. */
+  readonly email: string | null;
+  readonly role: ConsoleRole | null;
+}
+
+export const ConsoleKeyRequest = Type.Object(
+  {
+    scopes: Type.Array(enumeration(scopes), { minItems: 1, uniqueItems: true }),
+    expires_at: Type.Union([Type.String({ maxLength: 40 }), Type.Null()]),
+  },
+  closed,
+);
+export type ConsoleKeyRequest = Static<typeof ConsoleKeyRequest>;
+
+export const InviteRequest = Type.Object({ email, role: enumeration(consoleRoles) }, closed);
+export type InviteRequest = Static<typeof InviteRequest>;
+export const ChangeRoleRequest = Type.Object({ role: enumeration(accountRoles) }, closed);
+
+/** The answer to an invitation; without a link the person was there already and has the role now. */
+export interface ConsoleInvitation {
+  /** Shown once; goes behind `#` of `/console/join`. */
+  readonly token: string | null;
+  readonly expires_at: string | null;
+}
+
+export interface ConsoleAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly role: ConsoleRole;
+  /** What this person may do here. */
+  readonly actions: readonly ConsoleAction[];
+}
+
+export interface ConsoleSession {
+  readonly person: {
+    readonly id: string;
+    readonly email: string;
+    readonly name: string;
+    readonly operator: boolean;
+  };
+  readonly accounts: readonly ConsoleAccount[];
+  readonly environment: 'test' | 'production';
+  /** Where API clients reach the service; null: where the console is. */
+  readonly base_url: string | null;
+}
+
+export interface ConsolePerson {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly operator: boolean;
+  /** In the account that was asked about; null for an operator without one. */
+  readonly role: AccountRole | null;
+  readonly created_at: string;
+}
+
+export interface ConsoleAuditEntry {
+  readonly id: string;
+  /** Null: the program itself. */
+  readonly person: { readonly id: string; readonly name: string } | null;
+  readonly account_id: string | null;
+  readonly action: string;
+  readonly object_id: string;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly created_at: string;
+}
+
+export interface ConsoleGoal extends OperatorGoal {
+  /** Whether there is anything that was not published. */
+  readonly changed: boolean;
+}
+
+export interface ConsoleGoalDetail extends ConsoleGoal {
+  /** Newest first. */
+  readonly versions: readonly OperatorGoalVersion[];
+  /** What the author writes: a Goal file, valid or not yet. */
+  readonly draft: unknown;
+  /** Goes into `If-Match` of the next save. */
+  readonly revision: number;
+  /** What is wrong with the draft; empty when it can be published. */
+  readonly problems: readonly GoalFileProblem[];
+}
+
+/** The answer to a save: the next revision, and what is wrong with what was saved. */
+export interface SavedDraft {
+  readonly revision: number;
+  readonly problems: readonly GoalFileProblem[];
+}
+
+/** One place where a draft differs from what is published. */
+export interface GoalChange {
+  /** RFC 6901 JSON pointer. */
+  readonly pointer: string;
+  readonly kind: 'added' | 'removed' | 'changed';
+  /** Whether a program that works with the published version could fail. */
+  readonly breaking: boolean;
+  /** Why; null when it is not breaking. */
+  readonly reason: string | null;
+}
+
+/** What publishing would do. */
+export interface PublicationPreview {
+  readonly revision: number;
+  readonly problems: readonly GoalFileProblem[];
+  /** Why the draft could not be executed by this deployment now. */
+  readonly not_ready: readonly string[];
+  readonly next_version: number;
+  /** Null for a first publication. */
+  readonly published: GoalFile | null;
+  readonly draft: unknown;
+  /** Null while the draft has problems, or when nothing is published. */
+  readonly changes: readonly GoalChange[] | null;
+}
+
+export interface ConsoleRunQuery {
+  readonly goal?: string;
+  readonly status?: GoalRunStatus;
+  readonly error?: GoalRunErrorCode;
+  /** 2 to 4 digits with which the number ends. */
+  readonly digits?: string;
+  /** RFC 3339 times. */
+  readonly since?: string;
+  readonly until?: string;
+  readonly after?: string;
+}
+
+/** A run with the title of the Goal as it was published for it. */
+export interface ConsoleRun extends OperatorRun {
+  readonly title: string;
+}
+
+export interface ConsoleRunDetail extends OperatorRunDetail {
+  readonly title: string;
+  readonly result_schema: ResultSchema;
+  readonly input_schema: InputSchema;
+}
+
+export interface ConsoleOverview {
+  readonly calls_now: number;
+  readonly max_calls: number;
+  readonly waiting: number;
+  readonly oldest_waiting_seconds: number | null;
+  /** Of the runs since the time that was asked for, at most the newest `counted_at_most`. */
+  readonly runs: number;
+  readonly counted_at_most: number;
+  readonly outcomes: readonly {
+    readonly status: GoalRunStatus;
+    readonly error: GoalRunErrorCode | null;
+    readonly runs: number;
+  }[];
+  /** Of the calls that were placed and have ended, how many were answered; null without any. */
+  readonly answer_rate: number | null;
+  /** Of the answered calls that have ended, how many gave a result; null without any. */
+  readonly result_rate: number | null;
+  /** From the answer to the agent's first word, seconds; null without any. */
+  readonly first_word: { readonly p50: number; readonly p95: number } | null;
+  /** Per hour, oldest first. */
+  readonly hours: readonly { readonly from: string; readonly results: number; readonly others: number }[];
+  readonly alerts: readonly { readonly message: string; readonly goal_id: string | null }[];
+}
+
+/** A message of the stream `/console/api/live`: these runs have moved. */
+export interface LiveRuns {
+  readonly runs: readonly {
+    readonly id: string;
+    readonly account_id: string;
+    readonly goal_id: string | null;
+  }[];
+}

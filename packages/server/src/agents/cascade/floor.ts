@@ -1,0 +1,23 @@
+/**
+ * How a conversation listens and speaks, whatever the leg carries: `speech-floor.ts` for sentences, `audio-floor.ts`
+ * for sound.
+ */
+import type { Heard, Spoken } from '../../carriers/carrier.ts';
+import type { Failure } from './ports.ts';
+
+export interface ConversationFloor {
+  /** Waits for the callee, at most `withinMs`; who has begun by then is heard out. One wait at a time. */
+  hear(withinMs: number): Promise<Heard | Failure>;
+  /** Says sentences as they come, until the callee takes the floor. What was heard may be nothing. */
+  say(sentences: AsyncIterable<string>): Promise<Said>;
+  /** Presses keys, one of `0-9*#` each. */
+  press(keys: string): Promise<void>;
+  /** Lets go of the leg. Safe to repeat. */
+  close(): void;
+}
+
+export interface Said {
+  readonly spoken: Spoken;
+  /** Why it could not all be said. */
+  readonly failure: Failure | null;
+}

@@ -1,0 +1,150 @@
+/** What the callee does: speaks, presses keys, answers as a machine, leaves. The rules behind `session.ts`. */
+import { message } from './client-events.ts';
+import { fallSilentAt, finish, interrupt, maxGoodbyes, send, startTurn, want } from './moves.ts';
+import type { Draft } from './session.ts';
+import { changeTurn, endTurn } from './turn-order.ts';
+
+/** Keys that follow one another within this time are one entry, milliseconds. */
+export const keyPauseMs = 1_500;
+const maxKeys = 32;
+/** Shorter sentences, such as "Yes.", may well come several times in a row. */
+const leastRepeated = 20;
+const maxRepeats = 3;
+/** How late a server notices speech that it does not date, milliseconds. */
+const noticedAfterMs = 300;
+
+/** The callee began to speak; `startedAtMs` is leg time, null when the server does not say. */
+export function speechStarted(draft: Draft, itemId: string, startedAtMs: number | null): void {
+  const key = itemId === '' ? `speech_${draft.atMs}` : itemId;
+  draft.calleeSpeaking = true;
+  draft.lastCallee = key;
+  draft.activeAtMs = draft.atMs;
+  const offsetMs = Math.min(startedAtMs ?? draft.atMs - noticedAfterMs, draft.atMs);
+  startTurn(draft, { key, speaker: speakerOf(draft), offsetMs: Math.max(0, offsetMs) });
+  // The server has stopped its response; what is in our queue only we can stop.
+  if (draft.machine !== 'leaving_message') interrupt(draft, !draft.plan.answersByItself);
+}
+
+export function speechStopped(draft: Draft, itemId: string): void {
+  draft.calleeSpeaking = false;
+  draft.activeAtMs = draft.atMs;
+  draft.order = endTurn(draft.order, turnOf(draft, itemId), draft.atMs);
+}
+
+/** The callee's turn is over. */
+export function tookTurn(draft: Draft, itemId: string): void {
+  speechStopped(draft, itemId);
+  const key = turnOf(draft, itemId);
+  // Some servers tell of an item without telling that it began.
+  startTurn(draft, { key, speaker: speakerOf(draft), offsetMs: draft.atMs });
+  draft.order = endTurn(draft.order, key, draft.atMs);
+  draft.lastCallee = key;
+  answer(draft, draft.plan.answersByItself);
+}
+
+/** On a leg at the level of sentences: words instead of sound. */
+export function said(draft: Draft, key: string, text: string, startedAtMs: number): void {
+  send(draft, message('user', text));
+  startTurn(draft, { key, speaker: speakerOf(draft), offsetMs: startedAtMs });
+  draft.lastCallee = key;
+  draft.activeAtMs = draft.atMs;
+  noticeRepeats(draft, text);
+  answer(draft, false);
+  draft.order = changeTurn(endTurn(draft.order, key, draft.atMs), key, {
+    text,
+    complete: draft.wanted === null,
+  });
+}
+
+/** A sentence said over and over again comes from a machine: we wrap up rather than talk to it for ever. */
+function noticeRepeats(draft: Draft, text: string): void {
+  const same = text.length >= leastRepeated && text === draft.lastWords;
+  draft.lastWords = text;
+  draft.repeats = same ? draft.repeats + 1 : 0;
+  if (draft.repeats >= maxRepeats) draft.late = true;
+}
+
+/**
+ * The words of a turn have come, or will not. What the model notes of them comes with its answer, and is waited
+ * for a little.
+ */
+export function writtenDown(draft: Draft, itemId: string, text: string | null): void {
+  noticeRepeats(draft, text ?? '');
+  const asks = draft.asked !== null || draft.responseId !== null || draft.wanted !== null;
+  const answering = asks || draft.plan.answersByItself;
+  const key = turnOf(draft, itemId);
+  draft.order = changeTurn(draft.order, key, {
+    text: text ?? '',
+    complete: (text ?? '') === '' || !answering || key !== draft.lastCallee,
+  });
+}
+
+/** The turn that an event is about: where the server does not name it, the oldest one whose words are missing. */
+function turnOf({ plan, order }: Draft, itemId: string): string {
+  if (plan.namesItems) return itemId;
+  const wordless = order.find(({ speaker, complete, text }) => speaker !== 'bot' && !complete && text === '');
+  return wordless?.key ?? itemId;
+}
+
+export function keyPressed(draft: Draft, key: string): void {
+  draft.activeAtMs = draft.keysAtMs = draft.atMs;
+  if (draft.keys.length < maxKeys) draft.keys += key;
+  interrupt(draft, false);
+}
+
+/** Tells the model which keys were pressed. */
+export function keysEntered(draft: Draft): void {
+  const { keys } = draft;
+  draft.keys = '';
+  const key = `keys_${draft.keysAtMs}`;
+  send(draft, message('user', `(The person pressed these telephone keys: ${keys})`));
+  startTurn(draft, { key, speaker: 'user', offsetMs: draft.keysAtMs });
+  draft.order = changeTurn(draft.order, key, { text: keys, complete: true });
+  answer(draft, false);
+}
+
+/** An answering machine records now. */
+export function beeped(draft: Draft): void {
+  draft.beeped = true;
+  if (draft.plan.machine === 'hang_up') return finish(draft, { kind: 'machine', did: 'hang_up' });
+  leaveMessage(draft);
+}
+
+export function leaveMessage(draft: Draft): void {
+  if (draft.machine === 'leaving_message') return;
+  draft.machine = 'leaving_message';
+  draft.ending = null;
+  interrupt(draft, false);
+  want(draft, 'message');
+}
+
+/** What the callee wished stays true when they leave before our goodbye. `playedMs`: of our sound, on the leg. */
+export function left(draft: Draft, playedMs: number): void {
+  const wish = draft.ending ?? draft.asked?.closing ?? null;
+  if (draft.calleeSpeaking) send(draft, { type: 'input_audio_buffer.commit' });
+  fallSilentAt(draft, playedMs);
+  finish(draft, wish === null || wish.kind === 'finished' ? { kind: 'callee_left' } : wish);
+}
+
+function answer(draft: Draft, byItself: boolean): void {
+  draft.silences = 0;
+  if (draft.machine !== 'none' || goodbyeComes(draft)) return;
+  if (draft.ending === null) {
+    if (!byItself) want(draft, 'reply');
+    return;
+  }
+  // Our goodbye was cut short, or answered.
+  draft.goodbyes += 1;
+  if (draft.goodbyes >= maxGoodbyes) return finish(draft, draft.ending);
+  const wanted = draft.ending.kind === 'opted_out' ? 'opted_out' : 'reply';
+  if (wanted === 'reply') draft.ending = null;
+  if (!byItself) want(draft, wanted);
+}
+
+/** What was asked for is our last word, and nobody has cut it. */
+function goodbyeComes({ asked, responseId, mutedId }: Draft): boolean {
+  if (asked === null || asked.closing === null) return false;
+  return responseId === null || responseId !== mutedId;
+}
+
+const speakerOf = ({ machine }: Draft) => (machine === 'none' ? 'user' : 'unknown');

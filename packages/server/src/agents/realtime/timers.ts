@@ -1,0 +1,123 @@
+/** When time alone does something to a conversation. The rules behind `session.ts`. */
+import { keyPauseMs, keysEntered, leaveMessage } from './callee.ts';
+import { message } from './client-events.ts';
+import { connectTimeoutMs } from './link.ts';
+import { finish, interrupt, isIdle, reconnect, send, want } from './moves.ts';
+import type { Draft, Plan, Session } from './session.ts';
+
+/** A person who answers speaks first, or we do: at this leg time. */
+const openAtMs = 2_000;
+/** A slow connection must not make us speak over somebody who is speaking already. */
+const listenFirstMs = 300;
+/** The first sound of the model, or the next sign of it. */
+const responseTimeoutMs = 10_000;
+const silenceMs = 8_000;
+/** Menus take their time to go on. */
+const menuSilenceMs = 20_000;
+const beepTimeoutMs = 15_000;
+const endingTimeoutMs = 15_000;
+
+interface Timer {
+  readonly dueAtMs: number;
+  readonly fire: (draft: Draft) => void;
+}
+
+/** Leg time at which to look again; null when nothing is awaited but the others. */
+export function nextDueMs(plan: Plan, session: Session): number | null {
+  const due = timers(plan, session).map(({ dueAtMs }) => dueAtMs);
+  return due.length === 0 ? null : Math.min(...due);
+}
+
+/** Does what time has come for. */
+export function fireTimers(draft: Draft): void {
+  const due = timers(draft.plan, draft).filter(({ dueAtMs }) => dueAtMs <= draft.atMs);
+  for (const { fire } of due) {
+    if (draft.end === null) fire(draft);
+  }
+}
+
+function timers(plan: Plan, session: Session): Timer[] {
+  if (session.end !== null) return [];
+  return [
+    ...connectionTimers(session),
+    ...responseTimers(session),
+    ...silenceTimers(session),
+    ...machineTimers(session),
+    ...wrapUpTimers(plan, session),
+    ...session.order
+      .slice(0, 1)
+      .flatMap(({ dueAtMs }) => (dueAtMs === null ? [] : [{ dueAtMs, fire: () => undefined }])),
+    ...(session.keys === '' ? [] : [{ dueAtMs: session.keysAtMs + keyPauseMs, fire: keysEntered }]),
+  ];
+}
+
+function connectionTimers({ connection, connectingSinceMs }: Session): Timer[] {
+  if (connection !== 'connecting') return [];
+  const note = 'the realtime provider did not begin a session in time';
+  return [
+    {
+      dueAtMs: connectingSinceMs + connectTimeoutMs,
+      fire: (draft) => finish(draft, { kind: 'failed', note }),
+    },
+  ];
+}
+
+function responseTimers(session: Session): Timer[] {
+  const { asked, responseId, responseAtMs, voiceCame, connection, wanted, wantedFromMs } = session;
+  if (connection !== 'up') return [];
+  if (asked === null && responseId === null) {
+    const waits = wanted !== null && !session.calleeSpeaking && session.voice.cut === null;
+    return waits ? [{ dueAtMs: wantedFromMs, fire: () => undefined }] : [];
+  }
+  const note = 'the realtime provider did not answer in time';
+  return [
+    {
+      dueAtMs: responseAtMs + responseTimeoutMs,
+      fire: (draft) => (voiceCame ? reconnect(draft, note) : finish(draft, { kind: 'failed', note })),
+    },
+  ];
+}
+
+function silenceTimers(session: Session): Timer[] {
+  const { connection, calleeSpeaking, wanted, ending, machine, opened, activeAtMs, pressed, keys } = session;
+  const waiting = connection === 'up' && isIdle(session) && !calleeSpeaking && wanted === null;
+  if (!waiting || ending !== null || machine !== 'none' || keys !== '') return [];
+  if (!opened)
+    return [
+      { dueAtMs: Math.max(openAtMs, activeAtMs + listenFirstMs), fire: (draft) => want(draft, 'reply') },
+    ];
+  return [{ dueAtMs: activeAtMs + (pressed > 0 ? menuSilenceMs : silenceMs), fire: fellStill }];
+}
+
+function fellStill(draft: Draft): void {
+  draft.silences += 1;
+  want(draft, draft.silences > 1 ? 'none_heard' : 'still_there');
+}
+
+function machineTimers({ machine, machineAtMs, ending, endingAtMs }: Session): Timer[] {
+  return [
+    ...(machine === 'awaiting_beep' ? [{ dueAtMs: machineAtMs + beepTimeoutMs, fire: leaveMessage }] : []),
+    // The queue holds at most 120 s, but no goodbye takes that long.
+    ...(ending === null
+      ? []
+      : [{ dueAtMs: endingAtMs + endingTimeoutMs, fire: (draft: Draft) => finish(draft, ending) }]),
+  ];
+}
+
+function wrapUpTimers({ answersByItself, prompt }: Plan, session: Session): Timer[] {
+  const { late, wrapUpAtMs } = session;
+  if (late) return [];
+  return [
+    {
+      dueAtMs: wrapUpAtMs,
+      fire(draft) {
+        draft.late = true;
+        if (answersByItself) send(draft, message('system', prompt.outOfTime));
+        if (!draft.opened || draft.ending !== null || draft.machine !== 'none' || draft.playing) return;
+        // What was asked for before is not said any more.
+        interrupt(draft, false);
+        want(draft, 'reply');
+      },
+    },
+  ];
+}

@@ -1,0 +1,28 @@
+import type { Ids } from '../platform/ids.ts';
+import type { Queryable } from '../storage/database.ts';
+import { insertAuditEntry } from '../storage/audit.ts';
+
+export interface Change {
+  /** Who; null for the program itself. */
+  readonly by: string | null;
+  /** Null for what concerns the whole deployment. */
+  readonly accountId: string | null;
+  /** What, as `object.verb`. */
+  readonly action: string;
+  readonly objectId: string;
+  /** Never secrets, phone numbers or texts of authors (I10). */
+  readonly details?: Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
+}
+
+/** Notes a change in the audit log. Called in the transaction that makes the change: both are committed, or none. */
+export async function recordChange(tx: Queryable, ids: Ids, change: Change): Promise<void> {
+  const { by, accountId, action, objectId, details = {} } = change;
+  await tx.query(insertAuditEntry, [
+    ids.next('aud'),
+    by,
+    accountId,
+    action,
+    objectId,
+    JSON.stringify(details),
+  ]);
+}

@@ -1,0 +1,199 @@
+/**
+ * The SIP carrier: places calls over trunks, and refuses what comes in unless somebody takes it.
+ *
+ *   place ─▶ guard ─▶ routes (allowed, up, in the order of the settings) ─▶ line ─▶ INVITE ─▶ Leg
+ *
+ * One user agent and one media engine serve all trunks. The limits on trunks and numbers hold over all processes;
+ * they are behind `TrunkSlots`.
+ */
+import type { SipSettings, Trunk } from '@trunkcall/contract';
+import {
+  createUserAgent,
+  startMediaEngine,
+  type IncomingCall,
+  type Network,
+  type TimerSettings,
+  type UserAgent,
+} from '@trunkcall/sip';
+import { getCountryCallingCode, isSupportedCountry } from 'libphonenumber-js/max';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/log.ts';
+import type { AudioMedia, Carrier, Reach, Reservation, ReservationWish } from '../carrier.ts';
+import { createAllowList, openEndpoint } from './endpoint.ts';
+import { Lines } from './lines.ts';
+import { Payers } from './payers.ts';
+import { canceled, ourEnding, placeCall, type PlaceDependencies } from './place.ts';
+import { Route } from './route.ts';
+import type { DailyLimits, Taken, TrunkSlots } from './slots.ts';
+import { allows, reachesCountry, whyForbidden } from './toll-fraud.ts';
+
+export interface SipCarrierOptions {
+  /** At least one, as `readTrunks` gives them. */
+  readonly trunks: readonly Trunk[];
+  readonly sip: SipSettings;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly slots: TrunkSlots;
+  readonly dailyLimits: DailyLimits;
+  /** Whether a number is one of ours, beside the caller numbers of the trunks. */
+  readonly isOurs?: (phone: string) => boolean;
+  /** Takes a call from an address that the trunk allows. Without it such calls are refused with 480 or 404. */
+  readonly onIncoming?: (call: IncomingCall, trunk: Trunk) => void;
+  /** Told that the media engine died: no call can be placed any more, and the process must end. */
+  readonly onFatal: (error: Error) => void;
+  /** Of SIP's retransmission; for tests. */
+  readonly timers?: Partial<TimerSettings>;
+}
+
+export interface SipCarrier extends Carrier<AudioMedia> {
+  /** Where UDP requests from trunks arrive, as the trunks see it: `host:port`. */
+  readonly address: string;
+}
+
+/** What the trunks may call. `isOurs`: see SipCarrierOptions. */
+export function sipReach(
+  trunks: readonly Trunk[],
+  isOurs: (phone: string) => boolean = () => false,
+): Reach<AudioMedia> {
+  return {
+    name: 'sip',
+    media: 'audio',
+    forbids: (phone) => whyForbidden(trunks, phone, isOurs),
+    reaches: (country) =>
+      isSupportedCountry(country) && reachesCountry(trunks, country, getCountryCallingCode(country))
+        ? { ok: true }
+        : { ok: false, reason: 'no trunk may call this country' },
+  };
+}
+
+const defaultMediaPorts = { first: 16_384, last: 32_767 };
+const defaultMediaSilenceSeconds = 30;
+const closedEnding = ourEnding('carrier_error', 'the carrier is closed');
+const forbiddenEnding = ourEnding('carrier_error', 'the number is not allowed');
+
+/**
+ * Opens the sockets and begins to register and to watch the trunks.
+ *
+ * Throws: TrunkProblem; the system's error of a port in use; DatabaseUnavailable of `slots`. Nothing stays open then.
+ */
+export async function createSipCarrier(options: SipCarrierOptions): Promise<SipCarrier> {
+  const { trunks, sip, clock, log, slots } = options;
+  const routes = trunks.map((trunk) => new Route(trunk, clock));
+  await slots.prepare(routes.map(({ limits }) => limits));
+  const network = await openEndpoint(trunks, sip);
+  const agent = openAgent(network, options);
+  const engine = startMediaEngine({
+    address: sip.bind ?? '',
+    ports: sip.media_ports ?? defaultMediaPorts,
+  });
+  void engine.stopped.then((error) => {
+    if (error !== undefined) options.onFatal(error);
+  });
+  for (const route of routes) route.start(agent, log);
+  const lines = new Lines(slots, clock, log);
+  const payers = new Payers(slots, options.dailyLimits, log);
+  const reach = sipReach(trunks, options.isOurs);
+  const routesTo = (phone: string) => routes.filter(({ trunk }) => allows(trunk, phone));
+  const deps: PlaceDependencies = {
+    agent,
+    engine,
+    clock,
+    log,
+    lines,
+    mediaAddress: sip.public_address ?? sip.bind ?? '',
+    mediaSilenceMs: (sip.media_silence_seconds ?? defaultMediaSilenceSeconds) * 1_000,
+    onEnded: (attemptId, cost) => void track(payers.charge(attemptId, cost)),
+  };
+  /** What closing waits for. */
+  const works = new Set<Promise<unknown>>();
+  let closed: Promise<void> | undefined;
+
+  function track<T>(work: Promise<T>): Promise<T> {
+    works.add(work);
+    void work.finally(() => works.delete(work));
+    return work;
+  }
+
+  async function release(attemptId: string): Promise<void> {
+    payers.forget(attemptId);
+    await lines.release(attemptId);
+  }
+
+  async function admit(wish: ReservationWish): Promise<Reservation> {
+    const { attemptId } = wish;
+    let isAdmitted = false;
+    try {
+      isAdmitted = await payers.admit(wish);
+    } finally {
+      if (!isAdmitted) await lines.release(attemptId);
+    }
+    return isAdmitted
+      ? { kind: 'ready', release: () => release(attemptId) }
+      : { kind: 'refused', why: 'daily_limit' };
+  }
+
+  async function close(): Promise<void> {
+    await agent.close();
+    await engine.close();
+    while (works.size > 0) await Promise.all(works);
+    await lines.close();
+  }
+
+  return {
+    ...reach,
+    address: addressOf(network, sip),
+    async reserve(wish, signal) {
+      if (reach.forbids(wish.to) !== null) return { kind: 'refused', why: 'not_allowed' };
+      let inMs = Infinity;
+      for (const { limits, pauseMs } of routesTo(wish.to)) {
+        const taken: Taken =
+          pauseMs > 0 ? { kind: 'later', inMs: pauseMs } : await lines.take(limits, wish.attemptId, signal);
+        if (taken.kind === 'taken') return admit(wish);
+        inMs = Math.min(inMs, taken.inMs);
+      }
+      return { kind: 'later', inMs: Math.ceil(inMs) };
+    },
+    async place(order, watcher, signal) {
+      if (closed !== undefined) return { kind: 'ended', ending: closedEnding };
+      if (signal.aborted || reach.forbids(order.to) !== null) {
+        await release(order.attemptId);
+        return { kind: 'ended', ending: signal.aborted ? canceled : forbiddenEnding };
+      }
+      const held = lines.trunkOf(order.attemptId);
+      const open = routesTo(order.to).filter(({ trunk, pauseMs }) => pauseMs === 0 || trunk.name === held);
+      // The trunk whose line was reserved goes first: those before it had none.
+      const sorted = open.toSorted((a, b) => Number(b.trunk.name === held) - Number(a.trunk.name === held));
+      const placed = await track(placeCall(deps, sorted, order, watcher, signal));
+      if (placed.kind === 'ended') payers.forget(order.attemptId);
+      return placed;
+    },
+    close: () => (closed ??= close()),
+  };
+}
+
+/** Opens the user agent; what trunks send in goes to `onIncoming`, or is refused. */
+function openAgent(network: Network, { trunks, onIncoming, timers }: SipCarrierOptions): UserAgent {
+  const callerFrom = createAllowList(trunks);
+  return createUserAgent({
+    network,
+    allowSource: ({ address }) => callerFrom(address) !== undefined,
+    onInvite(call) {
+      const trunk = callerFrom(call.source.address);
+      if (trunk === undefined) call.reject(403);
+      else if (onIncoming !== undefined) onIncoming(call, trunk);
+      else call.reject(isDialled(call, trunk) ? 480 : 404);
+    },
+    ...(timers === undefined ? {} : { timers }),
+  });
+}
+
+function addressOf(network: Network, { bind = '' }: SipSettings): string {
+  const bound = network.sentBy({ transport: 'udp', address: bind, port: 0 });
+  return bound === undefined ? '' : `${bound.host}:${bound.port}`;
+}
+
+/** Whether an inbound call is for a number of the trunk. */
+function isDialled({ requestUri }: IncomingCall, { caller_numbers: numbers }: Trunk): boolean {
+  const user = requestUri.scheme === 'other' ? undefined : requestUri.user;
+  return user !== undefined && numbers.includes(user);
+}

@@ -1,0 +1,176 @@
+/**
+ * The sound of one call over the media engine, from before its answer.
+ *
+ *   early ──answer──▶ answered ──close──▶ over
+ *
+ * S1  Before the answer nobody hears anything of it but this file, which listens for the ringing tone.
+ * S2  The law that the answer agreed on stays; what a later agreement changes is transcoded here.
+ * S3  What was heard before the first listener came is kept for it, as far as it can be told late: keys and beeps.
+ */
+import {
+  transcodeG711,
+  type Codec,
+  type MediaCall,
+  type MediaEngine,
+  type MediaEvent,
+  type NegotiatedMedia,
+  type ToneKind,
+} from '@trunkcall/sip';
+import { assert } from '../../platform/assert.ts';
+import type { AudioListener, AudioMedia } from '../carrier.ts';
+
+/** Bound of `play`, milliseconds. */
+const maxQueuedMs = 120_000;
+const maxKept = 64;
+/** A press and the pause behind it, milliseconds. */
+const keyMs = 200;
+
+export interface SoundOptions {
+  readonly engine: MediaEngine;
+  /** How long nothing may arrive before the sound counts as lost, milliseconds. */
+  readonly silenceLimitMs: number;
+  /** Resolves after that many milliseconds, or at the end of the call. */
+  readonly sleep: (ms: number) => Promise<unknown>;
+}
+
+type Kept = { readonly kind: 'key'; readonly key: string } | { readonly kind: 'beep' };
+
+export class Sound implements AudioMedia {
+  readonly kind = 'audio';
+  readonly #media: MediaCall;
+  readonly #sleep: SoundOptions['sleep'];
+  #state: 'early' | 'answered' | 'over' = 'early';
+  /** What both sides agreed on last. */
+  #agreed: NegotiatedMedia | undefined;
+  #law: Codec = 'PCMU';
+  #listener: AudioListener | null = null;
+  #kept: Kept[] = [];
+  #wasSilent = false;
+  #onRingback: () => void = () => undefined;
+  #onLost: () => void = () => undefined;
+
+  /** Takes a pair of ports. Null when there is none, or the engine has stopped. */
+  static async open({ engine, silenceLimitMs, sleep }: SoundOptions): Promise<Sound | null> {
+    let sound: Sound | undefined;
+    const opened = await engine.open({
+      silenceLimitMs,
+      maxQueuedMs,
+      onFrame: (frame) => sound?.takeFrame(frame),
+      onEvent: (event) => sound?.takeEvent(event),
+    });
+    if (opened.kind === 'refused') return null;
+    sound = new Sound(opened.call, sleep);
+    return sound;
+  }
+
+  private constructor(media: MediaCall, sleep: SoundOptions['sleep']) {
+    this.#media = media;
+    this.#sleep = sleep;
+    void media.ended.then(() => this.#lose());
+  }
+
+  /** The RTP port, for the session description. */
+  get port(): number {
+    return this.#media.port;
+  }
+
+  get law(): 'mu' | 'a' {
+    return this.#law === 'PCMU' ? 'mu' : 'a';
+  }
+
+  /** Told once, when a ringing tone is heard before the answer. */
+  onRingback(told: () => void): void {
+    this.#onRingback = told;
+  }
+
+  /** Takes what was agreed: early media, the answer, hold, resume, another codec. */
+  connect(agreed: NegotiatedMedia): void {
+    if (this.#state === 'over') return;
+    this.#agreed = agreed;
+    this.#media.connect(agreed);
+    this.#media.listen(this.#state === 'early' ? ['progress'] : tonesOf(agreed));
+  }
+
+  /** From now on the owner hears; `onLost` is told when the sound is lost: long silence, or a fault of ours. */
+  answer(agreed: NegotiatedMedia, onLost: () => void): void {
+    this.#state = 'answered';
+    this.#law = agreed.codec;
+    this.#onLost = onLost;
+    // A silence is told once; connecting anew begins to count again.
+    if (this.#agreed !== agreed || this.#wasSilent) this.connect(agreed);
+    else this.#media.listen(tonesOf(agreed));
+  }
+
+  close(): void {
+    this.#state = 'over';
+    void this.#media.close();
+  }
+
+  listen(listener: AudioListener): void {
+    this.#listener = listener;
+    for (const kept of this.#kept.splice(0)) tell(listener, kept);
+  }
+
+  play(audio: Uint8Array): boolean {
+    return this.#state === 'answered' && this.#media.play(this.#transcoded(audio, this.#law, this.#codec));
+  }
+
+  clear(): Promise<{ readonly playedMs: number; readonly droppedMs: number }> {
+    return this.#media.clear();
+  }
+
+  playedMs(): number {
+    return this.#media.played();
+  }
+
+  mark(): Promise<'played' | 'cleared'> {
+    return this.#media.mark();
+  }
+
+  async sendDigits(digits: string): Promise<void> {
+    assert(/^[0-9*#]{1,32}$/.test(digits), 'digits are 0-9, * and #');
+    if (this.#state !== 'answered') return;
+    this.#media.dial(digits);
+    await this.#sleep(keyMs * digits.length);
+  }
+
+  takeFrame(frame: Uint8Array): void {
+    if (this.#state !== 'answered') return;
+    this.#listener?.frame(this.#transcoded(frame, this.#codec, this.#law));
+  }
+
+  takeEvent(event: MediaEvent): void {
+    if (event.kind === 'silence') this.#wasSilent = true;
+    if (this.#state === 'early' && event.kind === 'progress' && event.tone === 'ringback') this.#onRingback();
+    if (this.#state !== 'answered') return;
+    if (event.kind === 'silence') this.#lose();
+    else if (event.kind === 'key') this.#hear({ kind: 'key', key: event.key });
+    else if (event.kind === 'beep') this.#hear({ kind: 'beep' });
+  }
+
+  #hear(heard: Kept): void {
+    if (this.#listener !== null) return tell(this.#listener, heard);
+    if (this.#kept.length < maxKept) this.#kept.push(heard);
+  }
+
+  #lose(): void {
+    if (this.#state === 'answered') this.#onLost();
+  }
+
+  get #codec(): Codec {
+    return this.#agreed?.codec ?? this.#law;
+  }
+
+  #transcoded(audio: Uint8Array, from: Codec, to: Codec): Uint8Array {
+    return from === to ? audio : transcodeG711(from, to, audio);
+  }
+}
+
+/** Keys come as tones where events were not agreed on. */
+const tonesOf = ({ telephoneEvents }: NegotiatedMedia): readonly ToneKind[] =>
+  telephoneEvents === undefined ? ['beep', 'keys'] : ['beep'];
+
+function tell(listener: AudioListener, heard: Kept): void {
+  if (heard.kind === 'key') listener.key(heard.key);
+  else listener.beep();
+}

@@ -1,0 +1,139 @@
+/**
+ * One-shot calls: create, get, events, cancel. The order of the lines in a handler is the order of the checks, as for
+ * Goal Runs.
+ */
+import type { ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { CallAcceptance } from '../../acceptance/accept-call.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { Refusal } from '../../platform/refusal.ts';
+import { renderCall } from '../../publication/call-views.ts';
+import type { CallRow } from '../../storage/call-views.ts';
+import type { Database } from '../../storage/database.ts';
+import type { Gate } from '../auth.ts';
+import { readBody } from '../body.ts';
+import type { Cursors } from '../cursor.ts';
+import { commonHeaders, sendJson } from '../exchange.ts';
+import { headerValues, idempotencyKey, requireJsonContent } from '../headers.ts';
+import { queryParameters } from '../query.ts';
+import { maxBodyBytes } from '../settings.ts';
+import { eventPage, placeOfEvent } from './event-page.ts';
+import { createEventStreams } from './event-stream.ts';
+import { readOneShotRequest } from './one-shot-request.ts';
+import { ownedCall } from './owned-call.ts';
+
+export interface CallRoutes {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly gate: Gate;
+  readonly cursors: Cursors;
+  readonly acceptance: CallAcceptance;
+  readonly pollAfterSeconds: number;
+  /** What forbids a webhook URL; null when nothing does. */
+  readonly urlProblem: (url: string) => Promise<string | null>;
+  /** Takes a call back that has not been dialled; whether it did. */
+  readonly takeBack: (callId: string) => Promise<boolean>;
+}
+
+interface OneCall {
+  Params: { callId: string };
+}
+
+export function callRoutes(app: FastifyInstance, deps: CallRoutes): void {
+  const { db, gate, acceptance } = deps;
+  const retryAfter = String(deps.pollAfterSeconds);
+  const streams = createEventStreams(deps);
+  app.addHook('preClose', async () => streams.close());
+
+  /** Answers with the call as it stands. */
+  async function answer(reply: FastifyReply, status: number, call: CallRow): Promise<FastifyReply> {
+    const view = await renderCall(db, call);
+    if (call.evidence === null) reply.header('retry-after', retryAfter);
+    return sendJson(reply, status, JSON.stringify(view));
+  }
+
+  app.route({
+    method: 'POST',
+    url: '/v2/calls',
+    handler: async (request, reply) => {
+      const { rawHeaders } = request.raw;
+      const body = await readBody(request.raw, maxBodyBytes);
+      const key = await gate.admit(request, 'calls:write');
+      queryParameters(request, []);
+      const idempotencyKeyText = idempotencyKey(rawHeaders);
+      requireJsonContent(rawHeaders);
+      const sent = await readOneShotRequest(body, deps.urlProblem);
+      const { call, replayed } = await acceptance.acceptOneShot({
+        accountId: key.accountId,
+        regions: key.regions,
+        idempotencyKey: idempotencyKeyText,
+        ...sent,
+      });
+      reply.header('location', `/v2/calls/${call.id}`);
+      if (replayed) reply.header('idempotency-replayed', 'true');
+      return answer(reply, 202, call);
+    },
+  });
+
+  app.route<OneCall>({
+    method: 'GET',
+    url: '/v2/calls/:callId',
+    handler: async (request, reply) => {
+      const { accountId } = await gate.admit(request, 'calls:read');
+      queryParameters(request, []);
+      return answer(reply, 200, await ownedCall(db, 'one_shot', accountId, request.params.callId));
+    },
+  });
+
+  app.route<OneCall>({
+    method: 'GET',
+    url: '/v2/calls/:callId/events',
+    handler: async (request, reply) => {
+      const { accountId } = await gate.admit(request, 'calls:read');
+      const call = await ownedCall(db, 'one_shot', accountId, request.params.callId);
+      if (!wantsStream(request)) {
+        return sendJson(reply, 200, JSON.stringify(await eventPage(db, deps.cursors, call, request)));
+      }
+      queryParameters(request, []);
+      const [lastSeen] = headerValues(request.raw.rawHeaders, 'last-event-id');
+      const after = lastSeen === undefined ? 0 : await placeOfEvent(db, call, lastSeen);
+      await streams.stream(call, after, () => beginStream(request, reply));
+      return reply;
+    },
+  });
+
+  app.route<OneCall>({
+    method: 'POST',
+    url: '/v2/calls/:callId/cancel',
+    handler: async (request, reply) => {
+      const { accountId } = await gate.admit(request, 'calls:write');
+      queryParameters(request, []);
+      const { id } = await ownedCall(db, 'one_shot', accountId, request.params.callId);
+      const taken = await deps.takeBack(id);
+      const call = await ownedCall(db, 'one_shot', accountId, id);
+      // The same request again: it is canceled, as was asked.
+      if (!taken && call.status !== 'canceled') {
+        throw new Refusal('call_cannot_cancel', 'the call was dialled already, or has ended');
+      }
+      return answer(reply, 200, call);
+    },
+  });
+}
+
+function wantsStream({ raw }: FastifyRequest): boolean {
+  const [accept] = headerValues(raw.rawHeaders, 'accept');
+  return accept?.toLowerCase().includes('text/event-stream') ?? false;
+}
+
+/** Takes the response out of Fastify's hands and sends its head. */
+function beginStream(request: FastifyRequest, reply: FastifyReply): ServerResponse {
+  reply.hijack();
+  reply.raw.writeHead(200, {
+    ...commonHeaders,
+    'content-type': 'text/event-stream; charset=utf-8',
+    'request-id': request.id,
+    // Proxies that gather what they pass on would hold events back.
+    'x-accel-buffering': 'no',
+  });
+  return reply.raw;
+}

@@ -1,0 +1,59 @@
+/** Who may do what in the console: the one table, and the one check. */
+import { consoleActions, consoleRoles, type ConsoleAction, type ConsoleRole } from '@trunkcall/contract';
+import type { Session } from '../../authoring/sessions.ts';
+import { Refusal } from '../../platform/refusal.ts';
+
+/** The least role that may; those behind it may too (viewer, author, owner, operator). */
+export const leastRole: Readonly<Record<ConsoleAction, ConsoleRole>> = {
+  'account.read': 'viewer',
+  'goal.write': 'author',
+  'goal.publish': 'author',
+  'goal.command': 'author',
+  'goal.retire': 'owner',
+  'run.cancel': 'author',
+  'key.manage': 'owner',
+  'person.manage': 'owner',
+  'audit.read': 'owner',
+  'deployment.manage': 'operator',
+};
+
+/** What a role may do. */
+export function actionsOf(role: ConsoleRole): ConsoleAction[] {
+  return consoleActions.filter((action) => mayDo(role, action));
+}
+
+const mayDo = (role: ConsoleRole, action: ConsoleAction): boolean =>
+  consoleRoles.indexOf(role) >= consoleRoles.indexOf(leastRole[action]);
+
+/** The role of a person in an account; null for a stranger. */
+export function roleIn(session: Session, accountId: string): ConsoleRole | null {
+  if (session.operator) return 'operator';
+  return (Object.hasOwn(session.roles, accountId) ? session.roles[accountId] : undefined) ?? null;
+}
+
+/**
+ * Makes sure that a person may do something in an account. `what` is the object that was asked for: to a stranger
+ * everything of an account looks as if it were not there.
+ *
+ * Throws: Refusal `not_found` for a stranger, `forbidden` for one whose role is not enough.
+ */
+export function requireRight(
+  session: Session,
+  accountId: string,
+  action: ConsoleAction,
+  what = 'account',
+): void {
+  const role = roleIn(session, accountId);
+  if (role === null) throw new Refusal('not_found', `there is no such ${what}`);
+  if (!mayDo(role, action)) throw tooLittle(action);
+}
+
+/** Makes sure that a person runs the deployment. Throws: Refusal `forbidden`. */
+export function requireOperator(session: Session): void {
+  if (!session.operator) throw tooLittle('deployment.manage');
+}
+
+const tooLittle = (action: ConsoleAction) =>
+  new Refusal('forbidden', `this takes the role ${leastRole[action]}`, {
+    details: { needs: leastRole[action] },
+  });

@@ -1,0 +1,135 @@
+/**
+ * Tells open pages that runs have moved, by server-sent events (one stream per tab).
+ *
+ *   one poll per process ──▶ what differs from the poll before ──▶ each stream: what its person may see
+ *
+ * - L1  However many pages are open, the database is asked once per `pollEveryMs`; without any, not at all.
+ * - L2  A message only says which runs have moved. The page asks for what it shows, with its rights at that time.
+ * - L3  A stream ends when its session does, and in any case after `longestMs`; the page comes back by itself.
+ * - L4  A slow reader loses messages, never the others' memory: it is ended, and reads everything anew.
+ */
+import type { ServerResponse } from 'node:http';
+import type { LiveRuns } from '@trunkcall/contract';
+import type { FastifyInstance } from 'fastify';
+import { readSession, type Session } from '../../authoring/sessions.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { Refusal } from '../../platform/refusal.ts';
+import { listMoving, type MovingRow } from '../../storage/console-views.ts';
+import { DatabaseUnavailable, type Database } from '../../storage/database.ts';
+import { commonHeaders } from '../exchange.ts';
+import { roleIn } from './access.ts';
+import type { ConsoleDeps } from './routes.ts';
+import { visitorOf, type Visitor } from './visitor.ts';
+
+const pollEveryMs = 700;
+const heartbeatMs = 15_000;
+const longestMs = 30 * 60_000;
+const maxStreams = 200;
+const maxStreamsOfPerson = 20;
+const maxMoving = 500;
+
+interface Stream {
+  readonly response: ServerResponse;
+  session: Session;
+}
+
+export function liveRoutes(app: FastifyInstance, { db, clock, ids }: ConsoleDeps): void {
+  const live = createLive(db, clock);
+  app.addHook('preClose', async () => live.close());
+  app.get('/live', (request, reply) => {
+    const visitor = visitorOf(request);
+    live.refuseTooMany(visitor);
+    reply.hijack();
+    reply.raw.writeHead(200, {
+      ...commonHeaders,
+      'content-type': 'text/event-stream; charset=utf-8',
+      'request-id': request.id || ids.next('req'),
+      // Some proxies would hold events back to compress or buffer them.
+      'cache-control': 'no-store, no-transform',
+      'x-accel-buffering': 'no',
+    });
+    void live.serve(visitor, reply.raw);
+  });
+}
+
+function createLive(db: Database, clock: Clock) {
+  const streams = new Set<Stream>();
+  const closing = new AbortController();
+  let polling = false;
+
+  /** Polls as long as there are streams (L1). */
+  async function poll(): Promise<void> {
+    if (polling) return;
+    polling = true;
+    let before: ReadonlyMap<string, MovingRow> | null = null;
+    while (streams.size > 0 && !closing.signal.aborted) {
+      const now = await readMoving(db);
+      if (now !== null && before !== null) tell(moved(before, now));
+      before = now ?? before;
+      await clock.sleep(pollEveryMs, closing.signal);
+    }
+    polling = false;
+  }
+
+  function tell(runs: readonly MovingRow[]): void {
+    for (const { response, session } of streams) {
+      const seen = runs.filter(({ account_id }) => roleIn(session, account_id) !== null);
+      if (seen.length === 0) continue;
+      if (response.writableNeedDrain) response.end();
+      else response.write(`event: runs\ndata: ${JSON.stringify(messageOf(seen))}\n\n`);
+    }
+  }
+
+  function refuseTooMany({ session }: Visitor): void {
+    const own = [...streams].filter((stream) => stream.session.person_id === session.person_id).length;
+    if (streams.size < maxStreams && own < maxStreamsOfPerson) return;
+    throw new Refusal('rate_limit_exceeded', 'too many pages are open', { headers: { 'retry-after': '30' } });
+  }
+
+  async function serve({ token, session }: Visitor, response: ServerResponse): Promise<void> {
+    const left = new AbortController();
+    const stream: Stream = { response, session };
+    response.once('close', () => left.abort());
+    response.write('retry: 3000\n\n');
+    streams.add(stream);
+    void poll();
+    const gone = AbortSignal.any([left.signal, closing.signal]);
+    const endAt = clock.monotonic() + longestMs;
+    try {
+      while (clock.monotonic() < endAt && (await clock.sleep(heartbeatMs, gone))) {
+        const current = await readSession(db, token);
+        if (current === null) break;
+        stream.session = current;
+        response.write(': still here\n\n');
+      }
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailable)) throw error;
+    } finally {
+      streams.delete(stream);
+      response.end();
+    }
+  }
+
+  return { refuseTooMany, serve, close: () => closing.abort() };
+}
+
+/** Null while the database is away. */
+async function readMoving(db: Database): Promise<ReadonlyMap<string, MovingRow> | null> {
+  try {
+    return new Map((await db.query(listMoving, [maxMoving])).map((row) => [row.run_id, row]));
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable) return null;
+    throw error;
+  }
+}
+
+/** Runs that differ between two polls: new ones, changed ones, and those that nobody works on any more. */
+function moved(before: ReadonlyMap<string, MovingRow>, now: ReadonlyMap<string, MovingRow>): MovingRow[] {
+  const changed = [...now.values()].filter((row) => before.get(row.run_id)?.state !== row.state);
+  const left = [...before.values()].filter((row) => !now.has(row.run_id));
+  return [...changed, ...left];
+}
+
+const messageOf = (rows: readonly MovingRow[]): LiveRuns => ({
+  runs: rows.map(({ public_id: id, account_id, goal_id }) => ({ id, account_id, goal_id })),
+});

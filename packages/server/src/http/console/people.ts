@@ -1,0 +1,88 @@
+import {
+  ChangeRoleRequest,
+  InviteRequest,
+  type ConsoleInvitation,
+  type ConsolePerson,
+} from '@trunkcall/contract';
+import type { FastifyInstance } from 'fastify';
+import { expel, invite, offerNewPassword, setRole, takeRole, type Link } from '../../authoring/people.ts';
+import { listMembers } from '../../storage/people.ts';
+import { checker, readJson } from '../operator/sent.ts';
+import { listOf } from '../operator/views.ts';
+import { requireOperator, requireRight } from './access.ts';
+import type { ConsoleDeps } from './routes.ts';
+import { visitorOf } from './visitor.ts';
+
+const checkInvite = checker(InviteRequest);
+const checkRole = checker(ChangeRoleRequest);
+
+interface OfAccount {
+  Params: { account: string };
+}
+interface Member {
+  Params: { account: string; person: string };
+}
+interface OnePerson {
+  Params: { person: string };
+}
+
+export function peopleRoutes(app: FastifyInstance, { db, ids }: ConsoleDeps): void {
+  app.get<OfAccount>('/accounts/:account/people', async (request) => {
+    const { account } = request.params;
+    requireRight(visitorOf(request).session, account, 'person.manage');
+    const rows = await db.query(listMembers, [account]);
+    return listOf(rows.map((row): ConsolePerson => ({ ...row, created_at: row.created_at.toISOString() })));
+  });
+
+  app.post<OfAccount>('/accounts/:account/people', async (request, reply) => {
+    const { session } = visitorOf(request);
+    const { account: accountId } = request.params;
+    requireRight(session, accountId, 'person.manage');
+    const { email, role } = await readJson(request, checkInvite);
+    if (role === 'operator') requireOperator(session);
+    const by = session.person_id;
+    const link = await db.transaction((tx) => invite(tx, ids, { by, accountId, email, role }));
+    reply.code(201);
+    return linkView(link);
+  });
+
+  app.put<Member>('/accounts/:account/people/:person', async (request, reply) => {
+    const { session } = visitorOf(request);
+    const { account: accountId, person: personId } = request.params;
+    requireRight(session, accountId, 'person.manage');
+    const { role } = await readJson(request, checkRole);
+    await db.transaction((tx) => setRole(tx, ids, { by: session.person_id, accountId, personId, role }));
+    reply.code(204);
+  });
+
+  app.delete<Member>('/accounts/:account/people/:person', async (request, reply) => {
+    const { session } = visitorOf(request);
+    const { account: accountId, person: personId } = request.params;
+    requireRight(session, accountId, 'person.manage');
+    await db.transaction((tx) => takeRole(tx, ids, { by: session.person_id, accountId, personId }));
+    reply.code(204);
+  });
+
+  app.post<OnePerson>('/people/:person/password-link', async (request, reply) => {
+    const { session } = visitorOf(request);
+    requireOperator(session);
+    const order = { by: session.person_id, personId: request.params.person };
+    const link = await db.transaction((tx) => offerNewPassword(tx, ids, order));
+    reply.code(201);
+    return linkView(link);
+  });
+
+  app.delete<OnePerson>('/people/:person', async (request, reply) => {
+    const { session } = visitorOf(request);
+    requireOperator(session);
+    const order = { by: session.person_id, personId: request.params.person };
+    await db.transaction((tx) => expel(tx, ids, order));
+    reply.code(204);
+  });
+}
+
+function linkView(link: Link | null): ConsoleInvitation {
+  return link === null
+    ? { token: null, expires_at: null }
+    : { token: link.token, expires_at: link.expiresAt.toISOString() };
+}

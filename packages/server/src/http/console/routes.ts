@@ -1,0 +1,73 @@
+/**
+ * The console: its pages under `/console`, and their API under `/console/api`. Refusals have the envelope of all
+ * others.
+ *
+ *   /console/api/session, /links     for everybody, rate-limited
+ *   /console/api/…                   behind a session; what of it a person may do stands in `access.ts`
+ *   /console/…                       files of the build; every other path is the page
+ */
+import type { FastifyPluginAsync } from 'fastify';
+import type { Readiness } from '../../authoring/readiness.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Ids } from '../../platform/ids.ts';
+import type { Database, Queryable } from '../../storage/database.ts';
+import type { Environment } from '../../storage/deployment.ts';
+import { noSuchPath } from '../exchange.ts';
+import { accountRoutes } from './accounts.ts';
+import { auditRoutes } from './audit.ts';
+import { goalRoutes } from './goals.ts';
+import { keyRoutes } from './keys.ts';
+import { liveRoutes } from './live.ts';
+import { overviewRoutes } from './overview.ts';
+import { pages } from './pages.ts';
+import { peopleRoutes } from './people.ts';
+import { runRoutes } from './runs.ts';
+import { linkRoutes, sessionRoutes } from './session.ts';
+import { requireOwnPage, requireSession } from './visitor.ts';
+
+export interface ConsoleDeps {
+  readonly db: Database;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly environment: Environment;
+  readonly readiness: Readiness;
+  /** As for the operator API; `note` is called in the transaction that stops the run. */
+  readonly cancelRun: (
+    runId: string,
+    note: (tx: Queryable) => Promise<void>,
+  ) => Promise<'stopping' | 'ended'>;
+  /** How browsers reach the service, when that is not the address that they name. */
+  readonly publicUrl: string | null;
+  /** The build of `packages/console`. */
+  readonly directory: string;
+}
+
+export function consoleRoutes(deps: ConsoleDeps): FastifyPluginAsync {
+  return async (app) => {
+    await app.register(
+      async (api) => {
+        api.addHook('onRequest', requireOwnPage(deps.publicUrl));
+        linkRoutes(api, deps);
+        const nothing = () => {
+          throw noSuchPath();
+        };
+        api.all('/', nothing);
+        api.all('/*', nothing);
+        await api.register(async (inside) => {
+          inside.addHook('onRequest', requireSession(deps.db));
+          sessionRoutes(inside, deps);
+          overviewRoutes(inside, deps);
+          goalRoutes(inside, deps);
+          runRoutes(inside, deps);
+          keyRoutes(inside, deps);
+          accountRoutes(inside, deps);
+          peopleRoutes(inside, deps);
+          auditRoutes(inside, deps);
+          liveRoutes(inside, deps);
+        });
+      },
+      { prefix: '/api' },
+    );
+    await app.register(pages(deps.directory));
+  };
+}

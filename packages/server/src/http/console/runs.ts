@@ -1,0 +1,109 @@
+import {
+  formatId,
+  goalRunErrors,
+  goalRunStatuses,
+  isId,
+  type ConsoleRun,
+  type ConsoleRunDetail,
+} from '@trunkcall/contract';
+import type { FastifyInstance } from 'fastify';
+import { recordChange } from '../../authoring/audit.ts';
+import type { Session } from '../../authoring/sessions.ts';
+import { Refusal } from '../../platform/refusal.ts';
+import {
+  findRunContent,
+  listAccountRuns,
+  listAccountRunsOfGoal,
+  type ConsoleRunRow,
+} from '../../storage/console-views.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { pageOf, readPage } from '../operator/page.ts';
+import { detailView, findRun } from '../operator/runs.ts';
+import { runView } from '../operator/views.ts';
+import { queryParameters } from '../query.ts';
+import { requireRight } from './access.ts';
+import type { ConsoleDeps } from './routes.ts';
+import { visitorOf } from './visitor.ts';
+
+interface OneRun {
+  /** The public id. */
+  Params: { run: string };
+}
+
+const filters = ['goal', 'status', 'error', 'digits', 'since', 'until', 'after', 'limit'] as const;
+
+export function runRoutes(app: FastifyInstance, { db, ids, cancelRun }: ConsoleDeps): void {
+  app.get<{ Params: { account: string } }>('/accounts/:account/runs', async (request) => {
+    const { account } = request.params;
+    requireRight(visitorOf(request).session, account, 'account.read');
+    const sent = queryParameters(request, filters);
+    const page = readPage(sent, 'grun');
+    const { goal, status = null, error = null, digits = null } = sent;
+    refuseUnknown('status', status, goalRunStatuses);
+    refuseUnknown('error', error, Object.keys(goalRunErrors));
+    if (goal !== undefined && !isId('goal', goal))
+      throw new Refusal('invalid_request', 'goal must be a Goal id');
+    // More would be a phone number in an URL.
+    if (digits !== null && !/^\d{2,4}$/.test(digits)) {
+      throw new Refusal('invalid_request', 'digits must be 2 to 4 digits');
+    }
+    const since = firstIdOf('since', sent.since);
+    const until = firstIdOf('until', sent.until);
+    // Ids sort as their times do, so the page begins behind whichever comes first.
+    const after = [page.after, until].filter((id) => id !== null).sort()[0] ?? null;
+    const values = [account, after, since, status, error, digits, page.rows];
+    const rows =
+      goal === undefined
+        ? await db.query(listAccountRuns, values)
+        : await db.query(listAccountRunsOfGoal, [...values, goal]);
+    return pageOf(page, rows.map(consoleRun));
+  });
+
+  app.get<OneRun>('/runs/:run', async (request): Promise<ConsoleRunDetail> => {
+    const { session } = visitorOf(request);
+    const { id, content } = await readRun(db, session, request.params.run, 'account.read');
+    const { title, result_schema, input_schema } = content;
+    return { ...(await detailView(db, await findRun(db, id))), title, result_schema, input_schema };
+  });
+
+  app.post<OneRun>('/runs/:run/cancel', async (request, reply) => {
+    const { session } = visitorOf(request);
+    const { id, account_id: accountId } = await readRun(db, session, request.params.run, 'run.cancel');
+    const change = { by: session.person_id, accountId, objectId: request.params.run };
+    const note = (tx: Queryable) => recordChange(tx, ids, { ...change, action: 'run.cancel' });
+    if ((await cancelRun(id, note)) === 'ended') {
+      throw new Refusal('run_not_cancelable', 'the Run has already ended');
+    }
+    reply.code(202);
+    return runView(await findRun(db, id));
+  });
+}
+
+/** A run in an account where the person may do `action`. Throws: Refusal `not_found`, `forbidden`. */
+async function readRun(
+  db: Queryable,
+  session: Session,
+  publicId: string,
+  action: 'account.read' | 'run.cancel',
+) {
+  const [run] = isId('grun', publicId) ? await db.query(findRunContent, [publicId]) : [];
+  if (run === undefined) throw new Refusal('not_found', 'there is no such Run');
+  requireRight(session, run.account_id, action, 'Run');
+  return run;
+}
+
+const consoleRun = (row: ConsoleRunRow): ConsoleRun => ({ ...runView(row), title: row.title });
+
+function refuseUnknown(name: string, sent: string | null, known: readonly string[]): void {
+  if (sent === null || known.includes(sent)) return;
+  throw new Refusal('invalid_request', `${name} must be one of: ${known.join(', ')}`);
+}
+
+/** The least public id of a time; null without one. Throws: Refusal `invalid_request`. */
+function firstIdOf(name: string, text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const time = /^\d{4}-\d{2}-\d{2}T[\d:.]{8,18}Z$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!(time >= 0))
+    throw new Refusal('invalid_request', `${name} must be a UTC time such as 2030-01-31T00:00:00Z`);
+  return formatId('grun', time, new Uint8Array(10));
+}

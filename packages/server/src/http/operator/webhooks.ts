@@ -1,0 +1,186 @@
+import {
+  CreateWebhookRequest,
+  deliveryStates,
+  isId,
+  type OperatorDelivery,
+  type OperatorDeliveryDetail,
+  type OperatorWebhook,
+  type WebhookType,
+  type WebhookWithSecret,
+} from '@trunkcall/contract';
+import type { FastifyInstance } from 'fastify';
+import { getAccount } from '../../authoring/accounts.ts';
+import { Refusal } from '../../platform/refusal.ts';
+import type { Endpoints, WithSecret } from '../../publication/endpoints.ts';
+import type { Queryable } from '../../storage/database.ts';
+import {
+  findDelivery,
+  listDeliveries,
+  listDeliveriesOfCall,
+  listDeliveriesOfEndpoint,
+  listTries,
+  type DeliveryRow,
+} from '../../storage/delivery-views.ts';
+import { listEndpoints, listEndpointsOfAccount, type EndpointRow } from '../../storage/webhooks.ts';
+import { queryParameters } from '../query.ts';
+import { pageOf, readPage } from './page.ts';
+import { checker, readJson } from './sent.ts';
+import { timeOrNull } from './views.ts';
+
+export interface WebhookRoutesDeps {
+  readonly db: Queryable;
+  readonly endpoints: Endpoints;
+}
+
+const checkCreate = checker(CreateWebhookRequest);
+const maxTriesShown = 50;
+
+interface OneWebhook {
+  Params: { webhook: string };
+}
+interface OneDelivery {
+  Params: { delivery: string };
+}
+
+export function webhookRoutes(app: FastifyInstance, { db, endpoints }: WebhookRoutesDeps): void {
+  app.post('/webhooks', async (request, reply): Promise<WebhookWithSecret> => {
+    const {
+      account,
+      url,
+      types = null,
+      description = '',
+      signed = false,
+    } = await readJson(request, checkCreate);
+    const { id: accountId } = await getAccount(db, account);
+    const created = await endpoints.create({ accountId, url, types, description, signed });
+    reply.code(201);
+    return secretView(created);
+  });
+
+  app.get('/webhooks', async (request) => {
+    const { account, ...sent } = queryParameters(request, ['account', 'after', 'limit']);
+    const page = readPage(sent, 'whe');
+    const rows =
+      account === undefined
+        ? await db.query(listEndpoints, [page.after, page.rows])
+        : await db.query(listEndpointsOfAccount, [page.after, page.rows, (await getAccount(db, account)).id]);
+    return pageOf(page, rows.map(endpointView));
+  });
+
+  app.get<OneWebhook>('/webhooks/:webhook', async ({ params }) =>
+    endpointView(await endpoints.get(params.webhook)),
+  );
+  app.post<OneWebhook>('/webhooks/:webhook/disable', async ({ params }) =>
+    endpointView(await endpoints.disable(params.webhook)),
+  );
+  app.post<OneWebhook>('/webhooks/:webhook/enable', async ({ params }) =>
+    endpointView(await endpoints.enable(params.webhook)),
+  );
+  app.post<OneWebhook>('/webhooks/:webhook/rotate_secret', async ({ params }) =>
+    secretView(await endpoints.rotateSecret(params.webhook)),
+  );
+  app.post<OneWebhook>('/webhooks/:webhook/test', async ({ params }, reply) => {
+    const id = await endpoints.test(params.webhook);
+    reply.code(202);
+    return deliveryView(await getDelivery(db, id));
+  });
+
+  app.get('/webhook_deliveries', async (request) => {
+    const {
+      webhook,
+      call,
+      state = null,
+      ...sent
+    } = queryParameters(request, ['webhook', 'call', 'state', 'after', 'limit']);
+    const page = readPage(sent, 'dlv');
+    if (state !== null && !deliveryStates.some((known) => known === state)) {
+      throw new Refusal('invalid_request', `state must be one of: ${deliveryStates.join(', ')}`);
+    }
+    const values = [page.after, state, page.rows];
+    return pageOf(page, (await readDeliveries(db, values, webhook, call)).map(deliveryView));
+  });
+
+  app.get<OneDelivery>(
+    '/webhook_deliveries/:delivery',
+    async ({ params }): Promise<OperatorDeliveryDetail> => {
+      const delivery = await getDelivery(db, params.delivery);
+      const tries = await db.query(listTries, [delivery.id, maxTriesShown]);
+      return {
+        ...deliveryView(delivery),
+        body: delivery.body,
+        try_log: tries.map(({ started_at, ...rest }) => ({ started_at: started_at.toISOString(), ...rest })),
+      };
+    },
+  );
+
+  app.post<OneDelivery>('/webhook_deliveries/:delivery/replay', async ({ params }, reply) => {
+    await endpoints.replay(params.delivery);
+    reply.code(202);
+    return deliveryView(await getDelivery(db, params.delivery));
+  });
+}
+
+/** Each filter by an id has a statement of its own. Throws: Refusal `invalid_request`. */
+function readDeliveries(
+  db: Queryable,
+  values: readonly (string | number | null)[],
+  webhook: string | undefined,
+  call: string | undefined,
+): Promise<DeliveryRow[]> {
+  if (webhook !== undefined && call !== undefined)
+    throw new Refusal('invalid_request', 'webhook and call can not be combined');
+  if (webhook !== undefined) {
+    if (!isId('whe', webhook)) throw new Refusal('invalid_request', 'webhook must be an endpoint id');
+    return db.query(listDeliveriesOfEndpoint, [...values, webhook]);
+  }
+  if (call === undefined) return db.query(listDeliveries, values);
+  if (!isId('call', call)) throw new Refusal('invalid_request', 'call must be a call id');
+  return db.query(listDeliveriesOfCall, [...values, call]);
+}
+
+/** Throws: Refusal `not_found`. */
+async function getDelivery(db: Queryable, id: string): Promise<DeliveryRow & { readonly body: string }> {
+  const [delivery] = isId('dlv', id) ? await db.query(findDelivery, [id]) : [];
+  if (delivery === undefined) throw new Refusal('not_found', 'there is no delivery with this id');
+  return delivery;
+}
+
+function endpointView(row: EndpointRow): OperatorWebhook {
+  return {
+    id: row.id,
+    account_id: row.account_id,
+    url: row.url,
+    types: row.types as WebhookType[],
+    description: row.description,
+    signed: row.signed,
+    previous_secret_until: timeOrNull(row.previous_secret_until),
+    enabled: row.disabled_at === null,
+    disabled_at: timeOrNull(row.disabled_at),
+    disabled_reason: row.disabled_reason,
+    failing_since: timeOrNull(row.failing_since),
+    created_at: row.created_at.toISOString(),
+  };
+}
+
+const secretView = ({ endpoint, secret }: WithSecret): WebhookWithSecret => ({
+  ...endpointView(endpoint),
+  secret,
+});
+
+function deliveryView(row: DeliveryRow): OperatorDelivery {
+  return {
+    id: row.id,
+    event_id: row.event_id,
+    type: row.type,
+    call_id: row.call_id,
+    webhook_id: row.endpoint_id,
+    url: row.url,
+    state: row.state,
+    tries: row.tries,
+    next_try_at: timeOrNull(row.next_try_at),
+    last_status: row.last_status,
+    last_error: row.last_error,
+    created_at: row.created_at.toISOString(),
+    ended_at: timeOrNull(row.ended_at),
+  };
+}

@@ -1,0 +1,98 @@
+/**
+ * Call tasks, deprecated: what their clients send is translated to a call, and calls back to call tasks. The order of
+ * the lines in a handler is the order of the checks, as for Goal Runs.
+ */
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { CallAcceptance } from '../acceptance/accept-call.ts';
+import type { Gate } from '../http/auth.ts';
+import { readBody } from '../http/body.ts';
+import { eventPage } from '../http/calls/event-page.ts';
+import { ownedCall } from '../http/calls/owned-call.ts';
+import type { Cursors } from '../http/cursor.ts';
+import { sendJson } from '../http/exchange.ts';
+import { headerValues, idempotencyKey, requireJsonContent } from '../http/headers.ts';
+import { queryParameters } from '../http/query.ts';
+import { maxBodyBytes } from '../http/settings.ts';
+import type { Clock } from '../platform/clock.ts';
+import { renderCall } from '../publication/call-views.ts';
+import type { CallRow } from '../storage/call-views.ts';
+import type { Database } from '../storage/database.ts';
+import { announceRetirement } from './retirement.ts';
+import { readTaskRequest } from './task-request.ts';
+
+export interface CallTaskRoutes {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly gate: Gate;
+  readonly cursors: Cursors;
+  readonly acceptance: CallAcceptance;
+  readonly pollAfterSeconds: number;
+  /** What forbids a webhook URL; null when nothing does. */
+  readonly urlProblem: (url: string) => Promise<string | null>;
+  /** The endpoints end at their date. */
+  readonly cutoffActive: boolean;
+}
+
+interface OneTask {
+  Params: { callId: string };
+}
+
+export function callTaskRoutes(app: FastifyInstance, deps: CallTaskRoutes): void {
+  const { db, clock, gate, cursors, acceptance } = deps;
+  const retryAfter = String(deps.pollAfterSeconds);
+  const announce = (reply: FastifyReply) => announceRetirement(reply, clock, deps.cutoffActive);
+
+  /** Answers with the call task as it stands. */
+  async function answer(reply: FastifyReply, status: number, call: CallRow): Promise<FastifyReply> {
+    const view = await renderCall(db, call);
+    if (call.evidence === null) reply.header('retry-after', retryAfter);
+    return sendJson(reply, status, JSON.stringify(view));
+  }
+
+  app.route({
+    method: 'POST',
+    url: '/v1/calls',
+    handler: async (request, reply) => {
+      announce(reply);
+      const { rawHeaders } = request.raw;
+      const body = await readBody(request.raw, maxBodyBytes);
+      const key = await gate.admit(request, 'calls:write');
+      queryParameters(request, []);
+      const sentKey = headerValues(rawHeaders, 'idempotency-key').length > 0;
+      const idempotencyKeyText = sentKey ? idempotencyKey(rawHeaders) : null;
+      requireJsonContent(rawHeaders);
+      const sent = await readTaskRequest(body, deps.urlProblem);
+      const { call, replayed } = await acceptance.acceptTask({
+        accountId: key.accountId,
+        regions: key.regions,
+        idempotencyKey: idempotencyKeyText,
+        ...sent,
+      });
+      reply.header('location', `/v1/calls/${call.id}`);
+      if (replayed) reply.header('idempotency-replayed', 'true');
+      return answer(reply, 201, call);
+    },
+  });
+
+  app.route<OneTask>({
+    method: 'GET',
+    url: '/v1/calls/:callId',
+    handler: async (request, reply) => {
+      announce(reply);
+      const { accountId } = await gate.admit(request, 'calls:read');
+      queryParameters(request, []);
+      return answer(reply, 200, await ownedCall(db, 'task', accountId, request.params.callId));
+    },
+  });
+
+  app.route<OneTask>({
+    method: 'GET',
+    url: '/v1/calls/:callId/events',
+    handler: async (request, reply) => {
+      announce(reply);
+      const { accountId } = await gate.admit(request, 'calls:read');
+      const call = await ownedCall(db, 'task', accountId, request.params.callId);
+      return sendJson(reply, 200, JSON.stringify(await eventPage(db, cursors, call, request)));
+    },
+  });
+}

@@ -1,0 +1,36 @@
+/** What people changed in the console. Rows are only ever added; the database refuses everything else. */
+import { statement } from './database.ts';
+
+/** Values: id, person id (null: the program), account id (null: the deployment), action, object id, details (JSON text). */
+export const insertAuditEntry = statement<never>(
+  'insert_audit_entry',
+  `insert into audit_log (id, person_id, account_id, action, object_id, details)
+   values ($1, $2, $3, $4, $5, $6::json)`,
+);
+
+export interface AuditRow {
+  readonly id: string;
+  readonly person_id: string | null;
+  readonly person_name: string | null;
+  readonly account_id: string | null;
+  readonly action: string;
+  readonly object_id: string;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly created_at: Date;
+}
+
+const columns = `a.id, a.person_id, p.name as person_name, a.account_id, a.action, a.object_id, a.details, a.created_at`;
+const tables = 'audit_log a left join people p on p.id = a.person_id';
+
+/** Newest first. Values: account id, id to continue behind (null: from the newest), most rows. */
+export const listAccountAudit = statement<AuditRow>(
+  'list_account_audit',
+  `select ${columns} from ${tables}
+   where a.account_id = $1 and a.id < coalesce($2, 'aud_~') order by a.id desc limit $3`,
+);
+
+/** Of all accounts and of the deployment itself, newest first. Values: id to continue behind (null), most rows. */
+export const listAudit = statement<AuditRow>(
+  'list_audit',
+  `select ${columns} from ${tables} where a.id < coalesce($1, 'aud_~') order by a.id desc limit $2`,
+);

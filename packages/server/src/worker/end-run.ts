@@ -1,0 +1,67 @@
+import { advanceCall } from '../calls/advance.ts';
+import type { EndFacts } from '../dial/outcome.ts';
+import { settlements } from '../dial/outcome.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Ids } from '../platform/ids.ts';
+import { publishCall } from '../publication/publish-call.ts';
+import { endExecution } from '../storage/attempts.ts';
+import type { Database, Queryable, SqlValue } from '../storage/database.ts';
+import type { Lease } from '../storage/jobs.ts';
+import { patiently } from '../storage/persist.ts';
+
+export interface EndDependencies {
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/**
+ * Ends a run's telephone execution, waiting out a database that is away. With a run of a call goes, in the same
+ * commit, what follows for the call.
+ *
+ * Ends with whether it was ended now. Throws: as `patiently`. Safe to repeat: yes.
+ */
+export function endRun(
+  deps: EndDependencies & { readonly db: Database },
+  lease: Lease,
+  callId: string | null,
+  facts: EndFacts,
+): Promise<boolean> {
+  const { db, clock } = deps;
+  const end = (tx: Queryable) => endRunWithin(tx, deps, lease.subjectId, lease.fence, facts);
+  return patiently(clock, () => (callId === null ? end(db) : db.transaction(end)));
+}
+
+/** The same inside a transaction of the caller's. */
+export async function endRunWithin(
+  tx: Queryable,
+  deps: EndDependencies,
+  runId: string,
+  fence: number,
+  facts: EndFacts,
+): Promise<boolean> {
+  const [ended] = await tx.query(endExecution, [runId, fence, ...endValues(deps.ids, facts)]);
+  if (ended === undefined) return false;
+  if (ended.call_id !== null && (await advanceCall(tx, deps.ids, ended.call_id)) === 'over') {
+    await publishCall(tx, deps, ended.call_id);
+  }
+  return true;
+}
+
+/** The values of `endExecution` behind run id and fence. */
+function endValues(ids: Ids, facts: EndFacts): SqlValue[] {
+  const { status, errorCode, detailCode, event } = settlements[facts.outcome];
+  return [
+    status,
+    errorCode,
+    detailCode,
+    facts.outcome,
+    facts.endedBy,
+    facts.sipStatus,
+    facts.q850,
+    facts.note,
+    errorCode === null,
+    ids.next('evt'),
+    ids.next('evt'),
+    event,
+  ];
+}

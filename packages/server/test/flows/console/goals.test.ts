@@ -1,0 +1,154 @@
+import type {
+  ConsoleAuditEntry,
+  ConsoleGoal,
+  ConsoleGoalDetail,
+  CreatedKey,
+  GoalFile,
+  OperatorList,
+  PublicationPreview,
+  SavedDraft,
+} from '@trunkcall/contract';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseGoalFile } from '../../../src/authoring/goal-file.ts';
+import { databases } from '../../kit/database.ts';
+import { goalFile } from '../../kit/fixtures.ts';
+import { startConsole, type ConsoleService, type Visitor } from './service.ts';
+
+const ascending = (a: number, b: number) => a - b;
+
+describe.each(databases)('writing Goals in the console on %s', (kind) => {
+  let service: ConsoleService;
+  let author: Visitor;
+  beforeAll(async () => {
+    service = await startConsole(kind);
+    author = await service.person('author');
+  });
+  afterAll(() => service.close());
+
+  async function create(content: GoalFile = goalFile()): Promise<string> {
+    const response = await author.send('POST', `/accounts/${service.accountId}/goals`, content);
+    expect(response.status).toBe(201);
+    return ((await response.json()) as ConsoleGoal).id;
+  }
+  const save = (id: string, content: unknown, revision: number) =>
+    author.send('PUT', `/goals/${id}/draft`, content, { 'if-match': `"${revision}"` });
+  const publish = (id: string, revision: number) =>
+    author.send('POST', `/goals/${id}/publish`, undefined, { 'if-match': `"${revision}"` });
+  const detail = (id: string) => author.get<ConsoleGoalDetail>(`/goals/${id}`);
+
+  test('an unfinished draft is kept as it is, says what is wrong, and can not be published', async () => {
+    const id = await create();
+    const unfinished = { ...goalFile(), title: '', instructions: 'Call {{nobody}}.' };
+    const saved = (await (await save(id, unfinished, 1)).json()) as SavedDraft;
+    expect(saved.revision).toBe(2);
+    expect(saved.problems.map(({ pointer }) => pointer).sort()).toEqual(['/instructions', '/title']);
+    const read = await detail(id);
+    expect(read.draft).toEqual(unfinished);
+    expect(read.problems).toHaveLength(2);
+    expect((await publish(id, 2)).status).toBe(422);
+    const mended = await save(id, goalFile({ title: 'Mended' }), 2);
+    expect(await mended.json()).toEqual({ revision: 3, problems: [] });
+    expect((await publish(id, 3)).status).toBe(200);
+    expect(await detail(id)).toMatchObject({ title: 'Mended', state: 'active', changed: false });
+  });
+
+  test('two authors do not overwrite one another', async () => {
+    const id = await create();
+    const saves = await Promise.all(['One', 'Two'].map((title) => save(id, goalFile({ title }), 1)));
+    expect(saves.map(({ status }) => status).sort(ascending)).toEqual([200, 412]);
+    const refused = saves.find(({ status }) => status === 412);
+    expect(await refused?.json()).toMatchObject({
+      error: { code: 'edit_conflict', details: { revision: 2 } },
+    });
+    expect((await publish(id, 1)).status).toBe(412);
+  });
+
+  test.each([[undefined], ['2'], ['"x"'], ['*']])('a save with If-Match %s is malformed', async (sent) => {
+    const id = await create();
+    const headers = sent === undefined ? {} : { 'if-match': sent };
+    expect((await author.send('PUT', `/goals/${id}/draft`, goalFile(), headers)).status).toBe(400);
+  });
+
+  test('before a publication it says what changes, and whether callers break', async () => {
+    const id = await create();
+    const first = await author.get<PublicationPreview>(`/goals/${id}/publication`);
+    expect(first).toMatchObject({ next_version: 1, published: null, changes: null, problems: [] });
+    await publish(id, first.revision);
+    const next = goalFile();
+    next.input_schema.properties['order'] = { type: 'string' };
+    next.input_schema.required.push('order');
+    await save(id, { ...next, title: 'Renamed' }, first.revision);
+    const second = await author.get<PublicationPreview>(`/goals/${id}/publication`);
+    expect(second.next_version).toBe(2);
+    expect(second.changes).toEqual([
+      { pointer: '/title', kind: 'changed', breaking: false, reason: null },
+      {
+        pointer: '/input_schema/properties/order',
+        kind: 'added',
+        breaking: true,
+        reason: 'requests without this variable will be refused',
+      },
+    ]);
+  });
+
+  test('versions stay as they were published, and are exported as Goal files', async () => {
+    const id = await create(goalFile({ title: 'First' }));
+    await publish(id, 1);
+    await save(id, goalFile({ title: 'Second' }), 1);
+    await publish(id, 2);
+    const { versions } = await detail(id);
+    expect(versions.map(({ version, runs }) => [version, runs])).toEqual([
+      [2, 0],
+      [1, 0],
+    ]);
+    expect(await author.get<GoalFile>(`/goals/${id}/versions/1`)).toEqual(goalFile({ title: 'First' }));
+    const file = await author.send('GET', `/goals/${id}/file?version=1`);
+    expect(file.headers.get('content-type')).toBe('application/yaml; charset=utf-8');
+    const parsed = parseGoalFile(await file.text());
+    expect(parsed).toEqual({ ok: true, file: goalFile({ title: 'First' }) });
+    expect((await author.send('GET', `/goals/${id}/versions/3`)).status).toBe(404);
+  });
+
+  test('the commands of a Goal’s life are the same as for the CLI, and all are noted', async () => {
+    const id = await create();
+    await publish(id, 1);
+    for (const command of ['pause', 'resume', 'hide', 'list_publicly', 'unpublish']) {
+      expect([command, (await author.send('POST', `/goals/${id}/${command}`)).status]).toEqual([
+        command,
+        200,
+      ]);
+    }
+    const operator = await service.operator();
+    const { data } = await operator.get<OperatorList<ConsoleAuditEntry>>(
+      `/audit?account=${service.accountId}&limit=100`,
+    );
+    const noted = data.filter(({ object_id }) => object_id === id).map(({ action }) => action);
+    expect(noted).toEqual([
+      'goal.unpublish',
+      'goal.list_publicly',
+      'goal.hide',
+      'goal.resume',
+      'goal.pause',
+      'goal.publish',
+      'goal.created',
+    ]);
+  });
+
+  test('a key that the console makes works at once, is shown once, and ends when it is revoked', async () => {
+    const owner = await service.person('owner');
+    const made = await owner.send('POST', `/accounts/${service.accountId}/keys`, {
+      scopes: ['goals:read'],
+      expires_at: null,
+    });
+    const { key, id } = (await made.json()) as CreatedKey;
+    const use = () => fetch(`${service.origin}/v1/goals`, { headers: { authorization: `Bearer ${key}` } });
+    expect((await use()).status).toBe(200);
+    const listed = await (await owner.send('GET', `/accounts/${service.accountId}/keys`)).text();
+    expect(listed).toContain(id);
+    expect(listed).not.toContain(key);
+    const revoked = await owner.send('POST', `/keys/${id}/revoke`);
+    expect(await revoked.json()).toMatchObject({ id, revoked_at: expect.any(String) as string });
+    const stranger = await service.person('viewer');
+    expect((await stranger.send('POST', `/keys/${id}/revoke`)).status).toBe(403);
+  });
+});

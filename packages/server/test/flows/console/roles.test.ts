@@ -1,0 +1,157 @@
+import { consoleRoles, type ConsoleGoal, type ConsoleRole, type ConsoleSession } from '@trunkcall/contract';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { actionsOf } from '../../../src/http/console/access.ts';
+import { databases } from '../../kit/database.ts';
+import { goalFile } from '../../kit/fixtures.ts';
+import { ids, startConsole, type ConsoleService, type Visitor } from './service.ts';
+
+describe.each(databases)('what a role may do in the console on %s', (kind) => {
+  let service: ConsoleService;
+  let goal: ConsoleGoal;
+  const people = {} as Record<ConsoleRole, Visitor>;
+  beforeAll(async () => {
+    service = await startConsole(kind);
+    people.operator = await service.operator();
+    for (const role of ['viewer', 'author', 'owner'] as const) people[role] = await service.person(role);
+    goal = await newGoal();
+  });
+  afterAll(() => service.close());
+
+  async function newGoal(): Promise<ConsoleGoal> {
+    const made = await people.operator.send('POST', `/accounts/${service.accountId}/goals`, goalFile());
+    return (await made.json()) as ConsoleGoal;
+  }
+
+  type Try = (who: Visitor) => Promise<Response>;
+  const missing = ids.next('grun');
+
+  /** Each request, and the least role that is let through to it. Whether it then succeeds does not matter here. */
+  const requests: readonly (readonly [string, ConsoleRole, Try])[] = [
+    ['read the overview', 'viewer', (who) => who.send('GET', `/accounts/${service.accountId}/overview`)],
+    ['list Goals', 'viewer', (who) => who.send('GET', `/accounts/${service.accountId}/goals`)],
+    ['read a Goal', 'viewer', (who) => who.send('GET', `/goals/${goal.id}`)],
+    ['export a Goal', 'viewer', (who) => who.send('GET', `/goals/${goal.id}/file`)],
+    ['see what publishing would do', 'viewer', (who) => who.send('GET', `/goals/${goal.id}/publication`)],
+    ['list runs', 'viewer', (who) => who.send('GET', `/accounts/${service.accountId}/runs`)],
+    ['list keys', 'viewer', (who) => who.send('GET', `/accounts/${service.accountId}/keys`)],
+    [
+      'create a Goal',
+      'author',
+      (who) => who.send('POST', `/accounts/${service.accountId}/goals`, goalFile()),
+    ],
+    [
+      'save a draft',
+      'author',
+      (who) => who.send('PUT', `/goals/${goal.id}/draft`, goalFile(), { 'if-match': '"999999"' }),
+    ],
+    [
+      'publish',
+      'author',
+      (who) => who.send('POST', `/goals/${goal.id}/publish`, undefined, { 'if-match': '"999999"' }),
+    ],
+    ['pause a Goal', 'author', (who) => who.send('POST', `/goals/${goal.id}/pause`)],
+    ['hide a Goal', 'author', (who) => who.send('POST', `/goals/${goal.id}/hide`)],
+    ['retire a Goal', 'owner', async (who) => who.send('POST', `/goals/${(await newGoal()).id}/retire`)],
+    [
+      'create a key',
+      'owner',
+      (who) =>
+        who.send('POST', `/accounts/${service.accountId}/keys`, { scopes: ['goals:read'], expires_at: null }),
+    ],
+    ['list people', 'owner', (who) => who.send('GET', `/accounts/${service.accountId}/people`)],
+    [
+      'invite',
+      'owner',
+      (who) =>
+        who.send('POST', `/accounts/${service.accountId}/people`, { email: 'x@example.org', role: 'viewer' }),
+    ],
+    ['read the audit log', 'owner', (who) => who.send('GET', `/audit?account=${service.accountId}`)],
+    [
+      'make an operator',
+      'operator',
+      (who) =>
+        who.send('POST', `/accounts/${service.accountId}/people`, {
+          email: 'y@example.org',
+          role: 'operator',
+        }),
+    ],
+    ['read the audit log of the deployment', 'operator', (who) => who.send('GET', '/audit')],
+    ['create an account', 'operator', (who) => who.send('POST', '/accounts', { name: 'Acme' })],
+    [
+      'change a limit',
+      'operator',
+      (who) => who.send('PATCH', `/accounts/${service.accountId}`, { max_active_calls: 5 }),
+    ],
+    [
+      'make a link to a password',
+      'operator',
+      (who) => who.send('POST', `/people/${ids.next('prsn')}/password-link`),
+    ],
+    ['remove a person', 'operator', (who) => who.send('DELETE', `/people/${ids.next('prsn')}`)],
+  ];
+
+  test.each(requests)('%s takes the role %s', async (_name, least, request) => {
+    for (const role of consoleRoles) {
+      const { status } = await request(people[role]);
+      const may = consoleRoles.indexOf(role) >= consoleRoles.indexOf(least);
+      expect({ role, forbidden: status === 403 }).toEqual({ role, forbidden: !may });
+      expect(status).toBeLessThan(500);
+    }
+  });
+
+  test('to a stranger everything of an account looks as if it were not there', async () => {
+    const { otherAccountId } = service;
+    const made = await people.operator.send('POST', `/accounts/${otherAccountId}/goals`, goalFile());
+    const theirs = (await made.json()) as ConsoleGoal;
+    const paths = [
+      `/accounts/${otherAccountId}/overview`,
+      `/accounts/${otherAccountId}/goals`,
+      `/accounts/${otherAccountId}/runs`,
+      `/accounts/${otherAccountId}/keys`,
+      `/accounts/${otherAccountId}/people`,
+      `/audit?account=${otherAccountId}`,
+      `/goals/${theirs.id}`,
+      `/goals/${theirs.id}/file`,
+      `/runs/${missing}`,
+    ];
+    for (const path of paths)
+      expect([path, (await people.owner.send('GET', path)).status]).toEqual([path, 404]);
+    expect((await people.owner.send('POST', `/goals/${theirs.id}/pause`)).status).toBe(404);
+  });
+
+  test('nothing is to be had without a session', async () => {
+    const stranger = service.visitor();
+    for (const path of ['/session', '/accounts', `/goals/${goal.id}`, '/live', '/audit', '/people']) {
+      const { status } = await stranger.send('GET', path);
+      expect([path, [401, 404].includes(status)]).toEqual([path, true]);
+    }
+  });
+
+  test('a role that is taken away is gone with the next request', async () => {
+    const person = await service.person('author');
+    const { person: self } = await person.get<ConsoleSession>('/session');
+    const place = `/accounts/${service.accountId}/people/${self.id}`;
+    await people.owner.send('PUT', place, { role: 'viewer' });
+    expect((await person.send('POST', `/goals/${goal.id}/pause`)).status).toBe(403);
+    await people.owner.send('DELETE', place);
+    expect((await person.send('GET', `/goals/${goal.id}`)).status).toBe(404);
+  });
+
+  test('who is there already gets the role without a link', async () => {
+    await service.person('viewer', 'known@example.org');
+    const again = await people.owner.send('POST', `/accounts/${service.accountId}/people`, {
+      email: 'KNOWN@example.org',
+      role: 'author',
+    });
+    expect(await again.json()).toEqual({ token: null, expires_at: null });
+  });
+});
+
+test('each role may do all that the ones before it may', () => {
+  const rights = consoleRoles.map(actionsOf);
+  for (const [index, right] of rights.entries()) {
+    const before = rights[index - 1] ?? [];
+    expect(right).toEqual(expect.arrayContaining(before));
+    expect(right.length).toBeGreaterThan(before.length);
+  }
+});

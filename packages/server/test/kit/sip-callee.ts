@@ -1,0 +1,71 @@
+/** A telephone on the loopback: answers calls over SIP, hears when the caller has finished, and presses keys by RFC 4733. */
+import {
+  createUserAgent,
+  decodeG711,
+  openNetwork,
+  startMediaEngine,
+  type Codec,
+  type IncomingCall,
+} from '@trunkcall/sip';
+import { VoiceActivity } from '../../src/agents/audio/voice-activity.ts';
+
+export interface SipCallee {
+  readonly port: number;
+  /** How its calls ended. */
+  readonly ends: readonly string[];
+  close(): Promise<void>;
+}
+
+export interface SipCalleeOptions {
+  /** Keys to press as soon as the caller begins to speak for the first time. */
+  readonly atOnce: string;
+  /** Keys to press each time that the caller has fallen silent, after that. */
+  readonly answers: readonly string[];
+}
+
+export async function startSipCallee({ atOnce, answers }: SipCalleeOptions): Promise<SipCallee> {
+  const network = await openNetwork({ listen: [{ transport: 'udp', address: '127.0.0.1', port: 0 }] });
+  const engine = startMediaEngine({ address: '127.0.0.1', ports: { first: 41_000, last: 41_999 } });
+  const ends: string[] = [];
+  const agent = createUserAgent({
+    network,
+    allowSource: () => true,
+    onInvite: (call) => void answer(call),
+  });
+
+  async function answer(incoming: IncomingCall): Promise<void> {
+    const voice = new VoiceActivity();
+    let codec: Codec = 'PCMU';
+    const left = { began: [atOnce], ended: [...answers] };
+    const opened = await engine.open({
+      onFrame(frame) {
+        const change = voice.next(decodeG711(codec, frame));
+        const keys = change === null ? undefined : left[change].shift();
+        if (keys === undefined || opened.kind === 'refused') return;
+        opened.call.dial(keys);
+        // What is still on its way was cut short by these keys, and is no answer to them.
+        voice.reset();
+      },
+    });
+    if (opened.kind === 'refused') return incoming.reject(500);
+    incoming.ring();
+    const media = { address: '127.0.0.1', port: opened.call.port, codecs: ['PCMU', 'PCMA'] as const };
+    const outcome = await incoming.accept({
+      media: { ...media, telephoneEvents: true, srtp: 'never', rtcpMux: false },
+    });
+    if (outcome.kind !== 'answered') return;
+    ({ codec } = outcome.media);
+    opened.call.connect(outcome.media);
+    ends.push((await outcome.call.ended).reason);
+    await opened.call.close();
+  }
+
+  return {
+    port: network.sentBy({ transport: 'udp', address: '127.0.0.1', port: 0 })?.port ?? 0,
+    ends,
+    async close() {
+      await agent.close();
+      await engine.close();
+    },
+  };
+}

@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest';
+import {
+  begin,
+  nextStep,
+  type DialogueEvent,
+  type Script,
+  type Step,
+} from '../../../../src/agents/cascade/dialogue.ts';
+import type { ToolUse } from '../../../../src/agents/tools.ts';
+import { localeFor } from '../../../../src/agents/scripted/locales/locale.ts';
+
+const english = localeFor('en');
+if (english === null) throw new Error('there is English');
+const script: Script = { ...english, callerName: 'Parcel Post', title: 'Your delivery', machine: 'hang_up' };
+const disclosure = english.texts.disclosure('Parcel Post');
+
+const heard = (text: string, late = false): DialogueEvent => ({ kind: 'heard', text, late });
+const silence = (late = false): DialogueEvent => ({ kind: 'silence', late });
+const spoken = (over: Partial<Extract<DialogueEvent, { kind: 'spoken' }>> = {}): DialogueEvent => ({
+  kind: 'spoken',
+  wordless: false,
+  interrupted: false,
+  disclosed: true,
+  uses: [],
+  late: false,
+  ...over,
+});
+const using = (...uses: readonly ToolUse[]) => spoken({ uses });
+const failure = (part: 'ears' | 'model' | 'voice'): DialogueEvent => ({ kind: 'failed', part, note: 'gone' });
+
+/** The steps of a conversation. */
+function run(events: readonly DialogueEvent[], over: Partial<Script> = {}): Step[] {
+  const steps: Step[] = [];
+  for (const event of events)
+    steps.push(nextStep({ ...script, ...over }, (steps.at(-1) ?? begin).dialogue, event));
+  return steps;
+}
+const last = (events: readonly DialogueEvent[], over: Partial<Script> = {}) => run(events, over).at(-1);
+const talking = [heard('Hello?'), spoken()] as const;
+
+describe('the dialogue', () => {
+  it('A1: says who is calling until it was heard, then no more', () => {
+    const cut = spoken({ interrupted: true, disclosed: false });
+    const acts = run([heard('Hello?'), cut, heard('What?'), spoken(), heard('I see.')]).map(({ act }) => act);
+    expect(acts[0]).toMatchObject({ kind: 'reply', lead: [disclosure], cue: 'opening' });
+    expect(acts[2]).toMatchObject({ kind: 'reply', lead: [disclosure], cue: 'opening' });
+    expect(acts[4]).toMatchObject({ kind: 'reply', lead: [], cue: 'answer' });
+  });
+
+  it('A1: says yes when it is asked whether it is a robot', () => {
+    expect(last([...talking, heard('Am I talking to a robot?')])?.act).toMatchObject({
+      kind: 'reply',
+      cue: 'robot',
+      lead: ['Yes, I am an automated assistant, not a person. I am calling for Parcel Post.'],
+    });
+  });
+
+  it('A4: late, it asks the model for one answer without questions, and ends', () => {
+    const steps = run([...talking, heard('Tuesday.', true), spoken({ late: true })]);
+    expect(steps.at(-2)?.act).toMatchObject({ kind: 'reply', cue: 'late', closing: true });
+    expect(steps.at(-1)?.act).toEqual({ kind: 'end', end: { kind: 'finished' } });
+    expect(last([silence(true)])?.act).toMatchObject({
+      kind: 'say',
+      sentences: [disclosure, english.texts.outOfTime, 'Goodbye.'],
+    });
+  });
+
+  it('A5: presses keys for a menu alone', () => {
+    const keys: ToolUse = { kind: 'press_keys', keys: '2' };
+    const menu = heard('For opening hours, press 1. To speak to a person, press 2.');
+    expect(last([menu])?.act).toMatchObject({ kind: 'reply', cue: 'menu', quiet: true });
+    expect(last([menu, spoken({ wordless: true, uses: [keys] })])?.act).toEqual({ kind: 'press', keys: '2' });
+    expect(last([...talking, heard('Press 9 now.'), using(keys)])?.act.kind).toBe('listen');
+    expect(
+      last([...talking, heard('Press 9 now.'), spoken({ uses: [keys], wordless: true })])?.act,
+    ).toMatchObject({
+      kind: 'reply',
+      cue: 'go_on',
+    });
+  });
+
+  it('notes a wish not to be called, also in the middle of our goodbye', () => {
+    const wish = heard('Please do not call me again.');
+    for (const events of [
+      [wish],
+      [...talking, wish],
+      [...talking, heard('Bye', true), spoken({ interrupted: true }), wish],
+    ]) {
+      const step = last(events);
+      expect(step).toMatchObject({ note: { kind: 'opted_out' }, act: { kind: 'say' } });
+      expect(last([...events, spoken()])?.act).toEqual({ kind: 'end', end: { kind: 'opted_out' } });
+    }
+    expect(last([...talking, heard('No.'), using({ kind: 'opt_out' }), spoken()])?.act).toEqual({
+      kind: 'end',
+      end: { kind: 'opted_out' },
+    });
+  });
+
+  it('follows the Goal when a machine answers', () => {
+    const mailbox = heard('You have reached the voicemail of Ada. Please leave a message after the tone.');
+    const report: ToolUse = { kind: 'report_machine', machine: 'voicemail' };
+    const hungUp = { kind: 'end', end: { kind: 'machine', did: 'hang_up' } };
+    expect(last([mailbox])).toMatchObject({ act: hungUp, speaker: 'unknown' });
+    expect(last([heard('Hi, Ada here, I am out.'), using(report)])?.act).toEqual(hungUp);
+    const leave = { machine: 'leave_message' } as const;
+    expect(last([mailbox], leave)?.act).toMatchObject({ kind: 'listen' });
+    const message = last([mailbox, { kind: 'beep' }], leave)?.act;
+    expect(message).toMatchObject({
+      kind: 'say',
+      sentences: [english.texts.voicemail('Parcel Post', 'Your delivery')],
+    });
+    expect(last([mailbox, silence()], leave)?.act).toEqual(message);
+    expect(last([mailbox, { kind: 'beep' }, spoken({ interrupted: true })], leave)?.act).toEqual({
+      kind: 'end',
+      end: { kind: 'machine', did: 'leave_message' },
+    });
+    const unreachable = heard('The number you have dialed is not in service.');
+    expect(last([unreachable], leave)?.act).toEqual(hungUp);
+  });
+
+  it('takes no sound in the middle of a conversation for a machine', () => {
+    const turns = Array.from({ length: 8 }, (_, at) => [heard(`Answer ${at}.`), spoken()]).flat();
+    expect(last([...turns, { kind: 'beep' }])?.act.kind).toBe('listen');
+  });
+
+  it('hangs up only when the callee has nothing to say to our goodbye', () => {
+    const over: ToolUse = { kind: 'end_call' };
+    expect(last([...talking, heard('No.'), using(over)])?.act).toEqual({
+      kind: 'end',
+      end: { kind: 'finished' },
+    });
+    expect(last([...talking, heard('No.'), spoken({ uses: [over], interrupted: true })])?.act.kind).toBe(
+      'listen',
+    );
+    expect(last([...talking, heard('No.'), spoken({ uses: [over], wordless: true })])?.act).toEqual({
+      kind: 'say',
+      sentences: ['Goodbye.'],
+    });
+  });
+
+  it('D1: ends with who is silent, repeats itself, or never lets us finish, and with a model without words', () => {
+    const still = [silence(), spoken()];
+    expect(last([...talking, ...still, ...still, silence()])?.dialogue.end).toEqual({ kind: 'finished' });
+    const same = Array.from({ length: 4 }, () => [heard('Welcome.'), spoken()]).flat();
+    expect(last(same.slice(0, -1))?.dialogue.end).toEqual({ kind: 'finished' });
+    const cut = [heard('But wait!'), spoken({ interrupted: true })];
+    expect(
+      last([...talking, heard('Bye.', true), spoken({ interrupted: true }), ...cut, ...cut])?.act.kind,
+    ).toBe('end');
+    const nothing = spoken({ wordless: true });
+    expect(last([...talking, heard('Well.'), nothing, nothing, nothing, nothing])?.dialogue.end?.kind).toBe(
+      'failed',
+    );
+    const long = Array.from({ length: 160 }, (_, at) => [heard(`Answer ${at}.`), spoken()]).flat();
+    expect(run(long).some(({ dialogue }) => dialogue.end !== null)).toBe(true);
+  });
+
+  it('says goodbye when the model or the ears are gone, and ends at once without a voice', () => {
+    for (const part of ['ears', 'model'] as const) {
+      const steps = run([...talking, failure(part), spoken()]);
+      expect(steps.at(-2)?.act).toMatchObject({
+        kind: 'say',
+        sentences: [english.texts.outOfTime, 'Goodbye.'],
+      });
+      expect(steps.at(-1)?.act).toEqual({ kind: 'end', end: { kind: 'failed', note: 'gone' } });
+    }
+    const ended = { kind: 'end', end: { kind: 'failed', note: 'gone' } };
+    expect(last([...talking, failure('voice')])?.act).toEqual(ended);
+    expect(last([...talking, failure('model'), failure('voice')])?.act).toEqual(ended);
+  });
+});

@@ -1,0 +1,333 @@
+/** The cascade agent on a line that carries sound, with people who really speak and providers on real sockets. */
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Brief, ConversationEnd, Turn } from '../../../../src/agents/agent.ts';
+import { createCascadeAgent } from '../../../../src/agents/cascade/cascade-agent.ts';
+import {
+  createOpenAiChat,
+  createOpenAiTranscriber,
+  createOpenAiVoice,
+} from '../../../../src/agents/cascade/providers/openai.ts';
+import { systemClock } from '../../../../src/platform/clock.ts';
+import { briefFor, deliverySchema } from '../../../conformance/hold-call.ts';
+import { answerFrom } from '../../../fakes/chat-brain.ts';
+import { startOpenAiServer, type Answer, type OpenAiServer } from '../../../fakes/openai-server.ts';
+import { SoundLine, type Person } from '../../../fakes/sound-line.ts';
+import {
+  espeakMissing,
+  recognise,
+  speakFixtures,
+  type SpokenFixtures,
+} from '../../../fakes/spoken-fixtures.ts';
+import { drawResult } from '../../../../src/result/draw-result.ts';
+import { createScriptedExtractor } from '../../../../src/result/scripted-extractor.ts';
+
+const hello = 'Hello?';
+const yes = 'Yes, of course.';
+const evening = 'The evening is best.';
+const day = 'Next Tuesday would be good.';
+const nothing = 'No, that is all.';
+const wait = 'But wait a minute please.';
+const unfinished = 'I am at home in the morning and';
+const rest = 'sometimes in the evening.';
+const mailbox = 'Please leave a message after the tone.';
+const enough = 'Please stop calling me.';
+const said = [hello, yes, evening, day, nothing, wait, unfinished, rest, mailbox, enough];
+
+let fixtures: SpokenFixtures;
+let server: OpenAiServer;
+let script: ((heard: string) => Answer) | null;
+
+beforeAll(async () => {
+  if (!espeakMissing) fixtures = await speakFixtures(said, 'en-US');
+});
+beforeEach(async () => {
+  script = null;
+  server = await startOpenAiServer({
+    apiKey: 'sk-test',
+    chat: (messages) => script?.(messages.at(-1)?.content ?? '') ?? answerFrom(messages),
+    recognise: (sound) => recognise(sound, fixtures),
+  });
+});
+afterEach(async () => {
+  await server.close();
+  if (server.complaints.length > 0) throw new Error(server.complaints.join(', '));
+});
+
+function spoken(text: string): Int16Array {
+  const pcm = fixtures.get(text);
+  if (pcm === undefined) throw new Error('no such fixture');
+  return pcm;
+}
+
+/** A short loud sound without words. */
+const cough = Int16Array.from({ length: 2_000 }, (_, at) => 9_000 * Math.sin(at / 6) * Math.sin(at / 31));
+
+interface HeldTalk {
+  readonly end: ConversationEnd;
+  readonly turns: readonly Turn[];
+  readonly line: SoundLine;
+}
+
+async function hold(person: Person, over: Partial<Brief> = {}, law: 'mu' | 'a' = 'mu'): Promise<HeldTalk> {
+  const endpoint = { clock: systemClock, url: server.url, apiKey: 'sk-test', model: 'm' };
+  const agent = createCascadeAgent({
+    chat: { kind: 'ready', provider: createOpenAiChat(endpoint) },
+    transcriber: { kind: 'ready', provider: createOpenAiTranscriber(endpoint) },
+    voice: { kind: 'ready', provider: createOpenAiVoice({ ...endpoint, voice: 'alloy' }) },
+  });
+  const line = new SoundLine(law);
+  const turns: Turn[] = [];
+  const brief = {
+    ...briefFor({ resultSchema: deliverySchema }),
+    settings: { kind: 'cascade' } as const,
+    ...over,
+  };
+  const played = person(line);
+  const end = await agent.converse(
+    brief,
+    line.leg,
+    { turn: (turn) => turns.push(turn) },
+    new AbortController().signal,
+  );
+  await line.leg.hangUp();
+  await played;
+  return { end, turns, line };
+}
+
+const written = (turns: readonly Turn[]) =>
+  turns.map(({ speaker, text, interrupted }) => `${speaker}${interrupted ? '!' : ''}: ${text}`);
+
+/** Says hello, and these things one after the other, each when our side has finished. */
+const answering =
+  (...answers: readonly string[]): Person =>
+  async (line) => {
+    await line.time.sleep(400);
+    await line.say(spoken(hello));
+    for (const answer of answers) {
+      if (!(await line.listen())) return;
+      await line.say(spoken(answer));
+    }
+  };
+
+describe.skipIf(espeakMissing)('the cascade agent on a line that carries sound', () => {
+  it.each(['mu', 'a'] as const)('holds a conversation of several turns, in %s-law', async (law) => {
+    const { end, turns } = await hold(answering(yes, evening, day, nothing), {}, law);
+    expect(end).toEqual({ kind: 'finished' });
+    expect(written(turns)).toEqual([
+      `user: ${hello}`,
+      'bot: Hello, this is an automated assistant calling for Parcel Post. Will somebody be at home to accept the delivery?',
+      `user: ${yes}`,
+      'bot: Very well, Which part of the day suits you best?',
+      `user: ${evening}`,
+      'bot: Very well, On which day should we deliver?',
+      `user: ${day}`,
+      'bot: Very well, Is there anything that the driver should know?',
+      `user: ${nothing}`,
+      'bot: Thank you very much. Goodbye.',
+    ]);
+    const drawn = await drawResult(
+      { resultSchema: deliverySchema, turns },
+      createScriptedExtractor(),
+      new AbortController().signal,
+    );
+    expect(drawn).toMatchObject({
+      kind: 'result',
+      result: { somebody_home: true, part_of_day: 'evening', delivery_day: '2026-11-24' },
+    });
+    const offsets = turns.map(({ offsetMs }) => offsetMs);
+    expect(offsets).toEqual([...offsets].sort((a, b) => a - b));
+  });
+
+  it('never makes much more sound than is played', async () => {
+    script = () => ({ text: Array.from({ length: 12 }, (_, at) => `${longStory} Part ${at}.`).join(' ') });
+    const { line } = await hold(async (line) => {
+      await line.say(spoken(hello));
+      await line.until(() => line.playedMs > 6_000);
+      line.hangUp();
+    });
+    // 3 s, and the piece that went beyond it: half a sentence here.
+    expect(line.mostQueuedMs).toBeLessThan(6_500);
+    expect(server.spoken.length).toBeLessThan(8);
+  });
+
+  it('A4: asks nothing when time is up, whatever the model wants', async () => {
+    script = (heard) => ({ text: heard === yes ? 'Thank you. Anything else? Goodbye.' : 'Are you at home?' });
+    const { turns, end } = await hold(answering(yes), { wrapUpAtMs: 3_000 });
+    expect(turns.at(-1)?.text).toBe('Thank you. Goodbye.');
+    expect(end).toEqual({ kind: 'finished' });
+  });
+
+  it('stops at once when the callee speaks, and its turn ends where it was heard', async () => {
+    script = (heard) => (heard === wait ? { text: 'Of course.', tools: [endCall] } : { text: longStory });
+    let startedAtMs = 0;
+    const { turns, line, end } = await hold(async (line) => {
+      await line.say(spoken(hello));
+      await line.until(() => line.playedMs > 7_000);
+      startedAtMs = line.time.now;
+      await line.say(spoken(wait));
+    });
+    expect(end).toEqual({ kind: 'finished' });
+    expect((line.clearedAtMs[0] ?? 0) - startedAtMs).toBeLessThanOrEqual(400);
+    const [, cut, interruption, answer] = turns;
+    expect(cut).toMatchObject({ speaker: 'bot', interrupted: true });
+    // 60 ms a character: about 7.3 s were played.
+    expect(cut?.text.length).toBeGreaterThan(100);
+    expect(cut?.text.length).toBeLessThan(135);
+    expect(`${disclosure} ${longStory}`).toContain(cut?.text);
+    expect(interruption).toMatchObject({ speaker: 'user', text: wait });
+    expect(answer).toMatchObject({ speaker: 'bot', text: 'Of course.', interrupted: false });
+  });
+
+  it('goes on from the sentence that a cough cut', async () => {
+    script = () => ({ text: longStory, tools: [endCall] });
+    const { turns, line, end } = await hold(async (line) => {
+      await line.say(spoken(hello));
+      await line.until(() => line.playedMs > 7_000);
+      await line.say(cough);
+    });
+    expect(end).toEqual({ kind: 'finished' });
+    expect(line.clearedAtMs.length).toBe(1);
+    expect(written(turns)).toEqual([`user: ${hello}`, `bot: ${disclosure} ${longStory}`]);
+    // The sentence that was cut was played again from its beginning.
+    const onceMs = 60 * `${disclosure}${longStory}`.length;
+    expect(line.playedMs).toBeGreaterThan(onceMs + 200);
+    expect(server.requests.chat).toBe(1);
+  });
+
+  it('waits for who pauses in the middle of a sentence', async () => {
+    script = (heard) =>
+      heard === hello ? { text: 'When are you at home?' } : { text: 'Goodbye.', tools: [endCall] };
+    const { turns } = await hold(async (line) => {
+      await line.say(spoken(hello));
+      await line.listen();
+      await line.say(spoken(unfinished));
+      await line.time.sleep(1_000);
+      await line.say(spoken(rest));
+    });
+    expect(turns[2]).toMatchObject({ speaker: 'user', text: `${unfinished} ${rest}` });
+  });
+
+  it('takes keys as an answer', async () => {
+    script = (heard) =>
+      heard === '[42#]' ? { text: 'Goodbye.', tools: [endCall] } : { text: 'Which number?' };
+    const { turns } = await hold(async (line) => {
+      await line.say(spoken(hello));
+      await line.listen();
+      await line.press('42#');
+    });
+    expect(turns.at(-2)).toMatchObject({ speaker: 'user', text: '[42#]' });
+  });
+
+  it('keeps a wish not to be called on record, whatever the model does', async () => {
+    const { end, turns } = await hold(answering(enough));
+    expect(end).toEqual({ kind: 'opted_out' });
+    expect(turns[2]).toMatchObject({ speaker: 'user', note: { kind: 'opted_out' } });
+    expect(turns[3]?.text).toContain('We will not call you again.');
+    const asked = await hold(async (line) => {
+      script = (heard) =>
+        heard === hello
+          ? { text: 'How are you?' }
+          : { text: 'I see.', tools: [{ name: 'opt_out', arguments: {} }] };
+      await answering(nothing)(line);
+    });
+    expect(asked.end).toEqual({ kind: 'opted_out' });
+    expect(asked.turns[2]).toMatchObject({ text: nothing, note: { kind: 'opted_out' } });
+  });
+
+  it('leaves a message after the beep of an answering machine', async () => {
+    const machine: Person = async (line) => {
+      await line.time.sleep(600);
+      await line.say(spoken(mailbox));
+      await line.time.sleep(2_500);
+      line.beep();
+      await line.listen();
+    };
+    const { end, turns } = await hold(machine, { machine: 'leave_message' });
+    expect(end).toEqual({ kind: 'machine', did: 'leave_message' });
+    expect(turns[0]).toMatchObject({ speaker: 'unknown', text: mailbox });
+    expect(turns[1]?.text).toContain('We did not reach you in person. Goodbye.');
+    expect((await hold(machine)).end).toEqual({ kind: 'machine', did: 'hang_up' });
+    expect(server.requests.chat).toBe(0);
+  });
+
+  it('asks whether anybody is there, and says goodbye when nobody is', async () => {
+    script = () => ({ text: 'Will you be at home?' });
+    const { end, turns } = await hold(async () => undefined);
+    expect(end).toEqual({ kind: 'finished' });
+    expect(written(turns).slice(1)).toEqual([
+      'bot: Are you still there?',
+      'bot: Are you still there?',
+      'bot: I could not hear you. We may try again another time. Goodbye.',
+    ]);
+  });
+
+  it('ends with the callee, and lets go of what it asked for', async () => {
+    script = () => ({ text: longStory });
+    const { end, turns } = await hold(async (line) => {
+      await line.say(spoken(hello));
+      await line.until(() => line.playedMs > 1_000);
+      line.hangUp();
+    });
+    expect(end).toEqual({ kind: 'callee_left' });
+    expect(turns.at(-1)).toMatchObject({ speaker: 'bot', interrupted: true });
+    expect(turns.at(-1)?.text.length).toBeLessThan(25);
+  });
+
+  it('tries once more what failed before anything was heard of it', async () => {
+    server.faults.chat.push(500);
+    server.faults.transcribe.push(429);
+    server.faults.speak.push('malformed');
+    script = () => ({ text: 'Goodbye.', tools: [endCall] });
+    const { end, turns } = await hold(answering());
+    expect(end).toEqual({ kind: 'finished' });
+    expect(written(turns)).toEqual([`user: ${hello}`, `bot: ${disclosure} Goodbye.`]);
+  });
+
+  it.each([
+    ['chat', 'the chat model answered 500'],
+    ['transcribe', 'the transcriber answered 500'],
+  ] as const)('says goodbye when its %s provider is gone', async (part, note) => {
+    script = () => ({ text: 'Will you be at home?' });
+    server.faults[part].push(500, 500);
+    const { end, turns } = await hold(answering());
+    expect(end).toEqual({ kind: 'failed', note });
+    expect(turns.at(-1)?.text).toMatch(/I am sorry, I have to end the call now\..* Goodbye\.$/);
+  });
+
+  it('ends as failed when it has no voice', async () => {
+    server.faults.speak.push(500, 500);
+    const { end } = await hold(answering());
+    expect(end).toEqual({ kind: 'failed', note: 'the voice answered 500' });
+  });
+
+  it('says what it has and then goodbye when the model breaks off', async () => {
+    script = () => ({ text: longStory });
+    server.faults.chat.push('drop');
+    const { end, turns } = await hold(answering());
+    expect(end.kind).toBe('failed');
+    expect(turns[1]?.text).toContain('This is the first sentence of it.');
+    expect(turns.at(-1)?.text).toContain('I have to end the call now.');
+    expect(server.requests.chat).toBe(1);
+  });
+
+  it('asks for a moment when the model is late and the Goal wants that', async () => {
+    script = (heard) =>
+      heard === hello ? { text: 'Are you at home?' } : { text: 'Goodbye.', tools: [endCall] };
+    const { turns } = await hold(
+      async (line) => {
+        await line.say(spoken(hello));
+        await line.listen();
+        server.faults.chat.push('late');
+        await line.say(spoken(yes));
+      },
+      { settings: { kind: 'cascade', filler: true } },
+    );
+    expect(turns.at(-1)?.text).toBe('One moment, please. Goodbye.');
+  });
+});
+
+const disclosure = 'Hello, this is an automated assistant calling for Parcel Post.';
+const longStory =
+  'I have a long story to tell. This is the first sentence of it. This is the second sentence of it, and it is longer. ' +
+  'This is the end of the story.';
+const endCall = { name: 'end_call', arguments: { reason: 'done' } };

@@ -1,0 +1,441 @@
+/** The rules of the conversation as a pure state machine: R1 to R5 hold whatever comes in whatever order. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ConversationEnd, Turn } from '../../../../src/agents/agent.ts';
+import type { ClientEvent } from '../../../../src/agents/realtime/client-events.ts';
+import { nextSession, type SessionEvent } from '../../../../src/agents/realtime/next-session.ts';
+import { promptFor } from '../../../../src/agents/prompt.ts';
+import { beginSession, type Plan, type Session } from '../../../../src/agents/realtime/session.ts';
+import { nextDueMs } from '../../../../src/agents/realtime/timers.ts';
+import { briefFor, deliverySchema } from '../../../conformance/hold-call.ts';
+
+const prompt = promptFor(briefFor({ resultSchema: deliverySchema }));
+const plan: Plan = {
+  callerName: 'Parcel Post',
+  media: 'audio',
+  prompt,
+  resultSchema: deliverySchema,
+  machine: 'leave_message',
+  answersByItself: false,
+  namesItems: true,
+};
+const second = new Uint8Array(8_000);
+
+/** A session and all that it did, driven by hand. */
+class Driven {
+  session: Session;
+  readonly sent: ClientEvent[] = [];
+  readonly turns: Turn[] = [];
+  readonly ends: ConversationEnd[] = [];
+  readonly kinds: string[] = [];
+  atMs = 0;
+  readonly #plan: Plan;
+
+  constructor(over: Partial<Plan> = {}, wrapUpAtMs = 90_000) {
+    this.#plan = { ...plan, ...over };
+    this.session = beginSession(wrapUpAtMs, 0);
+  }
+
+  take(event: SessionEvent, afterMs = 0): this {
+    this.atMs += afterMs;
+    const { session, effects } = nextSession(this.#plan, this.session, event, this.atMs);
+    this.session = session;
+    for (const effect of effects) {
+      this.kinds.push(effect.kind);
+      if (effect.kind === 'send') this.sent.push(effect.event);
+      if (effect.kind === 'turn') this.turns.push(effect.turn);
+      if (effect.kind === 'end') this.ends.push(effect.end);
+    }
+    return this;
+  }
+
+  server(event: Extract<SessionEvent, { kind: 'server' }>['event'], playedMs = 0): this {
+    return this.take({ kind: 'server', event, playedMs });
+  }
+
+  /** The server runs the response that was asked for, with a second of sound for each word. */
+  respond(responseId: string, text: string, playedMs = 0): this {
+    const ids = { responseId, itemId: `${responseId}_item` };
+    this.server({ kind: 'response_created', responseId });
+    for (const _ of text.split(' ')) this.server({ kind: 'audio', ...ids, audio: second }, playedMs);
+    this.server({ kind: 'all_words', ...ids, text });
+    return this.done(responseId);
+  }
+
+  done(responseId: string, status: 'completed' | 'cancelled' = 'completed'): this {
+    return this.server({ kind: 'response_done', responseId, status, errorCode: null, calls: [] });
+  }
+
+  waitUntilDue(): this {
+    const dueAtMs = nextDueMs(this.#plan, this.session);
+    return this.take({ kind: 'time' }, Math.max(0, (dueAtMs ?? this.atMs) - this.atMs));
+  }
+
+  asked(): readonly Extract<ClientEvent, { type: 'response.create' }>[] {
+    return this.sent.filter((event) => event.type === 'response.create');
+  }
+}
+
+const answered = () => new Driven().take({ kind: 'connected' }, 200).waitUntilDue();
+const calleeSpeaks = (driven: Driven, itemId: string) =>
+  driven
+    .take({ kind: 'speech_started', itemId, startedAtMs: driven.atMs })
+    .server({ kind: 'speech_stopped', itemId })
+    .server({ kind: 'committed', itemId });
+
+describe('the first words (A1, R2)', () => {
+  it('wait 2 s for the callee, and are then told what to begin with', () => {
+    const driven = answered();
+    expect(driven.atMs).toBe(2_000);
+    expect(driven.asked()[0]?.response?.instructions).toContain('automated assistant');
+  });
+
+  it('are told again until the callee heard for whom we call', () => {
+    const driven = answered().respond('r1', 'Hello this is an automated assistant calling for Parcel Post.');
+    calleeSpeaks(driven.take({ kind: 'time' }, 1_000), 'c1').take({ kind: 'cleared', playedMs: 1_000 });
+    expect(driven.asked()[1]?.response?.instructions).toContain('interrupted before');
+    driven.respond('r2', 'I am calling for Parcel Post about a thing');
+    calleeSpeaks(driven, 'c2').take({ kind: 'cleared', playedMs: 1_000 + 7_500 });
+    expect(driven.asked()[2]).not.toHaveProperty('response');
+  });
+});
+
+describe('a server that answers by itself', () => {
+  it('is not asked for answers, and is told who calls when the callee did not hear it', () => {
+    const driven = new Driven({ answersByItself: true }).take({ kind: 'connected' });
+    calleeSpeaks(driven, 'c1').respond('r1', 'Hello this is an automated assistant calling for Parcel Post.');
+    expect(driven.asked()).toEqual([]);
+    driven.take({ kind: 'speech_started', itemId: 'c2', startedAtMs: null });
+    driven.take({ kind: 'cleared', playedMs: 1_000 });
+    expect(JSON.stringify(driven.sent.at(-1))).toContain('interrupted before');
+  });
+
+  it('is told that time is up, and the call ends when its next answer was heard', () => {
+    const driven = new Driven({ answersByItself: true }, 20_000).take({ kind: 'connected' });
+    calleeSpeaks(driven, 'c1').respond('r1', 'Hello from Parcel Post').take({ kind: 'played_out', mark: 1 });
+    driven.take({ kind: 'time' }, 21_000);
+    expect(JSON.stringify(driven.sent)).toContain('time of this call is up');
+  });
+});
+
+describe('a machine that talks to us', () => {
+  it('and says the same over and over again is said goodbye to', () => {
+    const driven = answered();
+    for (let time = 0; time < 4; time += 1) {
+      driven.respond(`r${time}`, 'Hello from Parcel Post').take({ kind: 'played_out', mark: time + 1 });
+      calleeSpeaks(driven, `c${time}`);
+      const text = 'Please say which department you want.';
+      driven.server({ kind: 'transcribed', itemId: `c${time}`, text });
+    }
+    driven.respond('last', 'Hm').take({ kind: 'played_out', mark: 5 });
+    calleeSpeaks(driven, 'c5');
+    expect(driven.asked().at(-1)?.response?.instructions).toContain(prompt.outOfTime);
+  });
+});
+
+describe('the wish not to be called again', () => {
+  const call = { callId: '1', name: 'opt_out', arguments: '{}' };
+  const done = (status: 'completed' | 'cancelled') =>
+    ({ kind: 'response_done', responseId: 'r2', status, errorCode: null, calls: [call] }) as const;
+  const asked = () => {
+    const driven = answered().respond('r1', 'Hello from Parcel Post').take({ kind: 'played_out', mark: 1 });
+    return calleeSpeaks(driven, 'c1').server({ kind: 'response_created', responseId: 'r2' });
+  };
+  const wishes = ({ turns }: Driven) => turns.filter(({ note }) => note?.kind === 'opted_out');
+
+  it('is kept though its words were not written down', () => {
+    const driven = asked().server(done('completed'));
+    driven.server({ kind: 'transcribed', itemId: 'c1', text: null });
+    expect(wishes(driven)).toMatchObject([{ speaker: 'user', text: '(asked not to be called again)' }]);
+  });
+
+  it('is kept though the turn was reported before', () => {
+    const driven = asked().take({ kind: 'time' }, 9_000).server(done('completed'));
+    expect(wishes(driven).length).toBe(1);
+  });
+
+  it('is kept, and confirmed, though the callee spoke over our answer', () => {
+    const driven = asked().take({ kind: 'speech_started', itemId: 'c2', startedAtMs: null });
+    driven.server(done('cancelled'));
+    for (const itemId of ['c1', 'c2']) driven.server({ kind: 'transcribed', itemId, text: 'Stop it.' });
+    driven.server({ kind: 'speech_stopped', itemId: 'c2' }).server({ kind: 'committed', itemId: 'c2' });
+    expect(driven.asked().at(-1)?.response?.instructions).toContain(prompt.optedOut);
+    driven.respond('r3', 'You will not be called again', 4_000).take({ kind: 'played_out', mark: 2 });
+    expect(driven.ends).toEqual([{ kind: 'opted_out' }]);
+    expect(wishes(driven).length).toBe(1);
+  });
+});
+
+describe('one response at a time (R1)', () => {
+  it('what is wanted meanwhile waits for the end of the running one', () => {
+    const driven = answered().server({ kind: 'response_created', responseId: 'r1' });
+    driven.take({ kind: 'key', key: '5' }).waitUntilDue();
+    expect(driven.asked().length).toBe(1);
+    driven.done('r1', 'cancelled');
+    expect(driven.asked().length).toBe(2);
+  });
+
+  it('a response that the server began by itself is no fault, and ours is not asked twice', () => {
+    const driven = answered();
+    const [first] = driven.asked();
+    driven.server({
+      kind: 'error',
+      code: 'conversation_already_has_active_response',
+      causedBy: first?.event_id ?? null,
+    });
+    expect(driven.ends).toEqual([]);
+    driven.done('whatever');
+    expect(driven.asked().length).toBe(1);
+  });
+
+  it('one that comes while the callee speaks is canceled and never played', () => {
+    const driven = answered().take({ kind: 'speech_started', itemId: 'c1', startedAtMs: 2_000 });
+    driven.server({ kind: 'response_created', responseId: 'r1' });
+    driven.server({ kind: 'audio', responseId: 'r1', itemId: 'i1', audio: second });
+    expect(driven.sent.at(-1)).toEqual({ type: 'response.cancel' });
+    expect(driven.kinds).not.toContain('play');
+  });
+});
+
+describe('an interruption (R3)', () => {
+  const cuts = (driven: Driven) => driven.sent.filter(({ type }) => type === 'conversation.item.truncate');
+
+  it('truncates the audible item where it was played to, whole milliseconds, and later ones at 0', () => {
+    const driven = answered().respond('r1', 'one two').take({ kind: 'key', key: '1' });
+    // The key dropped nothing that was heard: two seconds were played.
+    driven.take({ kind: 'cleared', playedMs: 2_000 }).waitUntilDue();
+    expect(cuts(driven)).toEqual([]);
+    driven.respond('r2', 'three four', 2_000);
+    driven.server({ kind: 'response_created', responseId: 'r3' });
+    driven.server({ kind: 'audio', responseId: 'r3', itemId: 'r3_item', audio: second }, 2_000);
+    driven.take({ kind: 'speech_started', itemId: 'c1', startedAtMs: null });
+    driven.take({ kind: 'cleared', playedMs: 3_234.5 });
+    expect(cuts(driven)).toEqual([
+      { type: 'conversation.item.truncate', item_id: 'r2_item', content_index: 0, audio_end_ms: 1_234 },
+      { type: 'conversation.item.truncate', item_id: 'r3_item', content_index: 0, audio_end_ms: 0 },
+    ]);
+  });
+
+  it('of sound that was all played truncates nothing', () => {
+    const driven = answered().respond('r1', 'one two');
+    driven.take({ kind: 'speech_started', itemId: 'c1', startedAtMs: null });
+    driven.take({ kind: 'cleared', playedMs: 2_000 });
+    expect(cuts(driven)).toEqual([]);
+  });
+
+  it('reports the words that were heard', () => {
+    const driven = answered().respond('r1', 'one two three four');
+    calleeSpeaks(driven, 'c1').take({ kind: 'cleared', playedMs: 2_400 });
+    expect(driven.turns[0]).toMatchObject({ text: 'one two', interrupted: true });
+  });
+
+  it('of a note whose quote was written down otherwise takes the turn as its evidence', () => {
+    const driven = answered().respond('r1', 'Hello from Parcel Post').take({ kind: 'played_out', mark: 1 });
+    calleeSpeaks(driven, 'c1').server({ kind: 'response_created', responseId: 'r2' });
+    driven.server({ kind: 'transcribed', itemId: 'c1', text: 'Yes we will be in.' });
+    const given = { field: 'somebody_home', value: true, quote: 'yes, we’ll be in' };
+    const call = { callId: '1', name: 'note', arguments: JSON.stringify(given) };
+    driven.server({
+      kind: 'response_done',
+      responseId: 'r2',
+      status: 'completed',
+      errorCode: null,
+      calls: [call],
+    });
+    expect(driven.turns.at(-1)?.note).toMatchObject({ value: true, quote: 'Yes we will be in.' });
+  });
+
+  it('of a session that is over truncates nothing in the next one', () => {
+    const driven = answered().respond('r1', 'one two three').take({ kind: 'lost', note: 'gone' });
+    driven.take({ kind: 'connected' }).take({ kind: 'speech_started', itemId: 'c1', startedAtMs: null });
+    driven.take({ kind: 'cleared', playedMs: 1_000 });
+    expect(cuts(driven)).toEqual([]);
+  });
+});
+
+describe('the end (R4, R5)', () => {
+  it('comes when the goodbye behind the wrap-up was heard, though no tool was called', () => {
+    const driven = new Driven({}, 30_000).take({ kind: 'connected' }).waitUntilDue();
+    driven.respond('r1', 'Hello from Parcel Post').take({ kind: 'played_out', mark: 1 });
+    driven.take({ kind: 'time' }, 28_000);
+    const last = driven.asked().at(-1);
+    expect(last?.response?.instructions).toContain(prompt.outOfTime);
+    driven.respond('r2', 'Time is up goodbye', 4_000);
+    expect(driven.ends).toEqual([]);
+    driven.take({ kind: 'played_out', mark: 2 });
+    expect(driven.ends).toEqual([{ kind: 'finished' }]);
+  });
+
+  it('does not say what was asked for before the wrap-up and has not begun', () => {
+    const driven = new Driven({}, 3_000).take({ kind: 'connected' }).waitUntilDue();
+    driven.take({ kind: 'time' }, 1_500).server({ kind: 'response_created', responseId: 'r1' });
+    expect(driven.sent.at(-1)).toEqual({ type: 'response.cancel' });
+    driven.done('r1', 'cancelled');
+    expect(driven.asked().at(-1)?.response?.instructions).toContain(prompt.outOfTime);
+  });
+
+  it('comes after a second silence', () => {
+    const driven = answered().respond('r1', 'Hello from Parcel Post').take({ kind: 'played_out', mark: 1 });
+    driven.waitUntilDue().respond('r2', 'Are you there', 4_000).take({ kind: 'played_out', mark: 2 });
+    driven.waitUntilDue().respond('r3', 'Goodbye', 7_000).take({ kind: 'played_out', mark: 3 });
+    expect(driven.ends).toEqual([{ kind: 'finished' }]);
+  });
+
+  it('waits for the goodbye to be heard, and is put off by an answer a few times at most', () => {
+    const driven = answered().respond('r1', 'Hello from Parcel Post').take({ kind: 'played_out', mark: 1 });
+    let playedMs = 4_000;
+    for (let time = 0; time < 5 && driven.ends.length === 0; time += 1) {
+      const responseId = `bye${time}`;
+      calleeSpeaks(driven, `c${time}`);
+      driven.server({ kind: 'response_created', responseId });
+      driven.server({ kind: 'audio', responseId, itemId: `${responseId}_item`, audio: second }, playedMs);
+      const call = { callId: `call${time}`, name: 'end_call', arguments: '{"reason":"done"}' };
+      driven.server({
+        kind: 'response_done',
+        responseId,
+        status: 'completed',
+        errorCode: null,
+        calls: [call],
+      });
+      expect(driven.ends).toEqual([]);
+      driven.take({ kind: 'speech_started', itemId: `d${time}`, startedAtMs: null });
+      driven.take({ kind: 'cleared', playedMs: (playedMs += 500) });
+    }
+    calleeSpeaks(driven, 'last');
+    driven.take({ kind: 'give_up' });
+    expect(driven.ends).toEqual([{ kind: 'finished' }]);
+  });
+});
+
+describe('whatever comes', () => {
+  const id = fc.constantFrom('1', '2', '3');
+  const call = fc.record({
+    callId: id,
+    name: fc.constantFrom('end_call', 'opt_out', 'press_keys', 'report_machine', 'note', 'transfer'),
+    arguments: fc.constantFrom('', '{', '{"keys":"1#"}', '{"kind":"voicemail"}', '{"kind":"menu"}', '[]'),
+  });
+  const ids = { responseId: id.map((n) => `r${n}`), itemId: id.map((n) => `i${n}`) };
+  const itemId = id.map((n) => `c${n}`);
+  const told = fc.oneof(
+    fc.record({ kind: fc.constant('speech_stopped' as const), itemId }),
+    fc.record({ kind: fc.constant('committed' as const), itemId }),
+    fc.record({ kind: fc.constant('transcribed' as const), itemId, text: fc.constantFrom(null, '', 'Yes.') }),
+    fc.record({ kind: fc.constant('response_created' as const), responseId: ids.responseId }),
+    fc.record({ kind: fc.constant('audio' as const), ...ids, audio: fc.constant(second) }),
+    fc.record({ kind: fc.constant('words' as const), ...ids, text: fc.constant('some words ') }),
+    fc.record({ kind: fc.constant('all_words' as const), ...ids, text: fc.constant('some more words') }),
+    fc.record({ kind: fc.constant('tool_called' as const), responseId: ids.responseId, call }),
+    fc.record({
+      kind: fc.constant('response_done' as const),
+      responseId: ids.responseId,
+      status: fc.constantFrom(
+        'completed' as const,
+        'cancelled' as const,
+        'incomplete' as const,
+        'failed' as const,
+      ),
+      errorCode: fc.constantFrom(null, 'server_error'),
+      calls: fc.array(call, { maxLength: 2 }),
+    }),
+    fc.record({
+      kind: fc.constant('error' as const),
+      code: fc.constantFrom('conversation_already_has_active_response', 'item_not_found', 'session_expired'),
+      causedBy: fc.constantFrom(null, 'ask_1', 'ask_2'),
+    }),
+  );
+  const played = fc.integer({ min: 0, max: 20_000 });
+  const event: fc.Arbitrary<SessionEvent> = fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({ kind: fc.constant('server' as const), event: told, playedMs: played }),
+    },
+    fc.constant({ kind: 'connected' as const }),
+    fc.record({
+      kind: fc.constant('refused' as const),
+      note: fc.constant('refused'),
+      worthAnotherTry: fc.boolean(),
+    }),
+    fc.constant({ kind: 'lost' as const, note: 'lost' }),
+    fc.record({ kind: fc.constant('expires' as const), legMs: fc.integer({ min: 0, max: 100_000 }) }),
+    fc.record({ kind: fc.constant('played_out' as const), mark: fc.integer({ min: 0, max: 4 }) }),
+    fc.record({ kind: fc.constant('cleared' as const), playedMs: played }),
+    fc.constant({ kind: 'line_full' as const }),
+    fc.record({
+      kind: fc.constant('speech_started' as const),
+      itemId,
+      startedAtMs: fc.constantFrom(null, 10),
+    }),
+    fc.constant({ kind: 'key' as const, key: '7' }),
+    fc.constant({ kind: 'beep' as const }),
+    fc.record({ kind: fc.constant('left' as const), playedMs: played }),
+    fc.record({ kind: fc.constant('aborted' as const), playedMs: played }),
+    fc.constant({ kind: 'give_up' as const }),
+    { weight: 2, arbitrary: fc.constant({ kind: 'time' as const }) },
+  );
+
+  /** Which rules one step broke. */
+  function brokenRules(before: Session, after: Session, sent: readonly ClientEvent[]): string[] {
+    const asks = sent.filter(({ type }) => type === 'response.create').length;
+    const cuts = sent.filter((event) => event.type === 'conversation.item.truncate');
+    const cutItems = new Set(cuts.map((cut) => cut.item_id));
+    const receivedMs = (itemId: string) =>
+      [...(before.voice.cut ?? []), ...before.voice.messages].find((message) => message.itemId === itemId)
+        ?.receivedMs ?? 0;
+    return [
+      ...(asks > 1 ? ['asks twice'] : []),
+      ...(asks > 0 && (after.responseId !== null || after.connection !== 'up') ? ['asks too early'] : []),
+      ...(cutItems.size < cuts.length ? ['truncates an item twice'] : []),
+      ...cuts.flatMap(({ item_id: itemId, audio_end_ms: endMs }) =>
+        Number.isInteger(endMs) && endMs >= 0 && endMs < receivedMs(itemId) ? [] : ['truncates wrongly'],
+      ),
+      ...(before.over && after !== before ? ['goes on behind the end'] : []),
+    ];
+  }
+
+  it('the rules hold: one response, one truncation of an item, turns in order, one end and nothing behind it', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(event, fc.integer({ min: 0, max: 4_000 })), { maxLength: 60 }),
+        (events) => {
+          const driven = new Driven();
+          const broken: string[] = [];
+          for (const [each, afterMs] of events) {
+            const before = driven.session;
+            const count = driven.sent.length;
+            driven.take(each, afterMs);
+            broken.push(...brokenRules(before, driven.session, driven.sent.slice(count)));
+          }
+          expect(broken).toEqual([]);
+          const offsets = driven.turns.map(({ offsetMs }) => offsetMs);
+          expect(offsets).toEqual([...offsets].sort((a, b) => a - b));
+          expect(driven.turns.every(({ text }) => text.trim() !== '')).toBe(true);
+          expect(driven.ends.length).toBe(driven.session.over ? 1 : 0);
+        },
+      ),
+      { numRuns: 500, seed: 4 },
+    );
+  });
+
+  it('time alone ends it: no state waits for ever', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(event, fc.integer({ min: 0, max: 500 })), { maxLength: 25 }),
+        (events) => {
+          const driven = new Driven();
+          for (const [each, afterMs] of events) driven.take(each, afterMs);
+          // Whoever speaks without an end is cut off by the call limit; everything else ends by itself.
+          if (driven.session.calleeSpeaking) driven.server({ kind: 'speech_stopped', itemId: 'c1' });
+          for (let wait = 0; wait < 100 && driven.session.end === null; wait += 1) {
+            const { voice, playing, marks } = driven.session;
+            // The leg keeps its word.
+            if (voice.cut !== null) driven.take({ kind: 'cleared', playedMs: voice.baseMs });
+            else if (playing) driven.take({ kind: 'played_out', mark: marks });
+            driven.waitUntilDue();
+          }
+          expect(driven.session.end).not.toBeNull();
+        },
+      ),
+      { numRuns: 300, seed: 4 },
+    );
+  });
+});
