@@ -1,7 +1,7 @@
 /** The service with a carrier that notes, on the machine's monotonic clock, when each call leaves. */
 import { appendFileSync } from 'node:fs';
 import { readConfig } from '../packages/server/src/config.ts';
-import { startService } from '../packages/server/src/main.ts';
+import { startService } from '../packages/server/src/service.ts';
 import { createLog } from '../packages/server/src/platform/log.ts';
 
 const { BENCH_WITNESS: witness = '', ...env } = process.env;

@@ -1,9 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo, useState } from 'react';
-import { Route, Routes } from 'react-router';
+import { Route, Routes, useLocation } from 'react-router';
 import { ApiError } from './api.ts';
 import { Join } from './pages/join.tsx';
 import { SignIn } from './pages/sign-in.tsx';
+import { Boundary } from './parts/boundary.tsx';
 import { Failure, Loading, NotFound } from './parts/page.tsx';
 import { PlaceContext, sessionKey, useSessionQuery, type Place } from './session.tsx';
 import { Shell } from './shell.tsx';
@@ -33,6 +34,7 @@ const accountKey = 'trunkcall.account';
 function Inside() {
   const client = useQueryClient();
   const query = useSessionQuery();
+  const { pathname } = useLocation();
   const [chosen, setChosen] = useState(() => localStorage.getItem(accountKey));
   const place = useMemo((): Place | null => {
     if (query.data === undefined) return null;
@@ -53,24 +55,26 @@ function Inside() {
   return (
     <PlaceContext value={place}>
       <Shell>
-        <Suspense fallback={<Loading />}>
-          <Routes>
-            {place.account !== null && (
-              <>
-                <Route index element={<Overview />} />
-                <Route path="goals" element={<Goals />} />
-                <Route path="runs" element={<Runs />} />
-                <Route path="keys" element={<Keys />} />
-                <Route path="people" element={<People />} />
-              </>
-            )}
-            <Route path="goals/:goal" element={<Goal />} />
-            <Route path="runs/:run" element={<Run />} />
-            <Route path="accounts" element={<Accounts />} />
-            <Route path="audit" element={<Audit />} />
-            <Route path="*" element={<NotFound />} />
-          </Routes>
-        </Suspense>
+        <Boundary fallback={<Failure error={null} />} resetKey={pathname}>
+          <Suspense fallback={<Loading />}>
+            <Routes>
+              {place.account !== null && (
+                <>
+                  <Route index element={<Overview />} />
+                  <Route path="goals" element={<Goals />} />
+                  <Route path="runs" element={<Runs />} />
+                  <Route path="keys" element={<Keys />} />
+                  <Route path="people" element={<People />} />
+                </>
+              )}
+              <Route path="goals/:goal" element={<Goal />} />
+              <Route path="runs/:run" element={<Run />} />
+              <Route path="accounts" element={<Accounts />} />
+              <Route path="audit" element={<Audit />} />
+              <Route path="*" element={<NotFound />} />
+            </Routes>
+          </Suspense>
+        </Boundary>
       </Shell>
     </PlaceContext>
   );

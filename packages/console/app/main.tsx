@@ -1,16 +1,26 @@
 import '@mantine/core/styles.css';
 import './styles.css';
 import { MantineProvider } from '@mantine/core';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { BrowserRouter } from 'react-router';
 import { ApiError } from './api.ts';
 import { App } from './app.tsx';
 import { nonce } from './nonce.ts';
+import { sessionKey } from './session.tsx';
 import { theme, variables } from './theme.ts';
 
+/** A session that has ended shows itself with any request: then the sign-in is to be shown. */
+const onError = (error: unknown): void => {
+  const { data } = client.getQueryState(sessionKey) ?? {};
+  const ended = error instanceof ApiError && error.status === 401 && data !== undefined;
+  if (ended) void client.resetQueries({ queryKey: sessionKey });
+};
+
 const client = new QueryClient({
+  queryCache: new QueryCache({ onError }),
+  mutationCache: new MutationCache({ onError }),
   defaultOptions: {
     queries: {
       staleTime: 5_000,

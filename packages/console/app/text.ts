@@ -157,7 +157,7 @@ export const text = {
       callees: 'Simulated people for tests of this Goal, as JSON.',
       file: 'The same draft as JSON, with everything that it can hold.',
       agent: 'Who speaks, as JSON.',
-      broken: 'The draft is not an object. Mend it here.',
+      broken: 'The form can not show this draft. Mend it here.',
       notJson: 'This is not JSON yet; it is saved when it is.',
     },
     fields: {

@@ -279,6 +279,8 @@ export interface OperatorEvidence {
   /** Indexes of the turns that support the value. */
   readonly turns: readonly number[];
   readonly quote: string;
+  /** Of a model, 0–1. */
+  readonly confidence?: number;
 }
 
 export interface OperatorRunDetail extends OperatorRun {

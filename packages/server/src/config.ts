@@ -375,7 +375,7 @@ export const settings: Settings = {
     takes: 'an http or https URL without query',
     default: null,
     about:
-      'Base URL of an OpenAI-compatible server, such as `http://127.0.0.1:8000/v1`: the chat model of the `cascade` agent. OpenAI’s by default.',
+      'Base URL of an OpenAI-compatible server, such as `http://127.0.0.1:8000/v1`, or OpenAI’s by default. Its chat model draws results and reads tasks, which rules do otherwise, and speaks in `cascade` agents.',
     read: endpointOf(/^https?:/),
   },
   chatApiKey: {

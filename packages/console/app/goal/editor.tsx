@@ -16,6 +16,7 @@ import {
 } from '@mantine/core';
 import type { CallingWindow, GoalFile } from '@trunkcall/contract';
 import type { ReactNode } from 'react';
+import { Boundary } from '../parts/boundary.tsx';
 import { CodeEditor } from '../parts/code-editor.tsx';
 import { State } from '../parts/page.tsx';
 import { text } from '../text.ts';
@@ -40,6 +41,12 @@ export function Editor({ state, readOnly, onTakeTheirs }: EditorProps) {
   const file = (
     <JsonEditor label={sections.file} value={draft} onChange={change} problems={problems} minLines={20} />
   );
+  const broken = (
+    <>
+      <Text>{about.broken}</Text>
+      {file}
+    </>
+  );
   return (
     <Stack gap="md">
       <Status state={state} readOnly={readOnly} />
@@ -56,14 +63,10 @@ export function Editor({ state, readOnly, onTakeTheirs }: EditorProps) {
           </Group>
         </Alert>
       )}
-      {isObject(draft) ? (
-        <Sections draft={draft} state={state} change={change} file={file} />
-      ) : (
-        <>
-          <Text>{about.broken}</Text>
-          {file}
-        </>
-      )}
+      {/* A file may hold what no form expects, such as a number for a list. */}
+      <Boundary fallback={broken} resetKey={draft}>
+        {isObject(draft) ? <Sections draft={draft} state={state} change={change} file={file} /> : broken}
+      </Boundary>
     </Stack>
   );
 }

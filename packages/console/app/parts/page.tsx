@@ -44,7 +44,7 @@ export function Loading() {
 }
 
 /** What went wrong, in words. */
-export function messageOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (!(error instanceof ApiError)) return text.common.failed;
   if (error.status === 0) return text.common.unreachable;
   if (error.status === 429) return text.common.tooMany;

@@ -43,7 +43,7 @@ interface CallRequest {
   readonly fingerprint: Buffer;
   readonly task: string;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** Vetted. */
+  /** As sent; vetted behind the look-up of the key. */
   readonly webhookUrl: string | null;
   /** What is wrong with a number that was sent; reported behind the look-up of the key. */
   readonly phoneProblem: string | null;
@@ -91,6 +91,8 @@ export interface CallAcceptanceDependencies {
   readonly readiness: (content: GoalFile) => readonly string[];
   /** Why a number must not be dialled from here; null when it may be. */
   readonly forbids: (phone: string) => string | null;
+  /** What forbids a webhook URL now, in words that fit behind the field's name; null when nothing does. */
+  readonly urlProblem: (url: string) => Promise<string | null>;
   /** Call tasks of one account that may wait for others of it. */
   readonly maxQueuedTasks: number;
   readonly onAccepted: () => void;
@@ -138,8 +140,8 @@ export function createCallAcceptance(deps: CallAcceptanceDependencies): CallAcce
     try {
       return await createTask(request, { key, creator });
     } catch (error) {
-      // What the request itself is to blame for stays so; anything else may pass.
-      if (error instanceof Refusal && error.status === 422) {
+      // What the reading of the task found stays so; anything else may pass.
+      if (error instanceof Refusal && keptFailures.has(error.code)) {
         const { code, message, details } = error;
         const body = JSON.stringify({ code, message, details });
         await db.query(keepCreationFailure, [...held, error.status, body]);
@@ -156,21 +158,11 @@ export function createCallAcceptance(deps: CallAcceptanceDependencies): CallAcce
   ): Promise<CallRow> {
     const { accountId } = request;
     const account = await callingAccount(accountId);
-    refuseBadPhone(request);
+    await refuseBadTargets(request);
     const { recipients, title } = await read(request, request.recipients, account.region, 'call_not_ready');
     const numbers = new Set(recipients.flatMap(({ phones }) => phones));
-    if (numbers.size > 1 && account.default_number === null) {
-      throw new Refusal(
-        'call_not_ready',
-        'several numbers need a number of the account’s own as its default outbound number; shared lines call one per task',
-        {
-          details: {
-            reason_code: 'dedicated_number_required',
-            questions: ['Which one of the numbers should be called?'],
-          },
-        },
-      );
-    }
+    const several = numbers.size > 1;
+    if (several && account.default_number === null) throw needsOwnNumber();
     const candidate: Candidate = {
       kind: 'task',
       request,
@@ -182,7 +174,7 @@ export function createCallAcceptance(deps: CallAcceptanceDependencies): CallAcce
     };
     judge(candidate);
     const call = await db.transaction(async (tx) => {
-      await makeRoom(tx, accountId);
+      await makeRoom(tx, accountId, several);
       const inserted = await insert(tx, candidate);
       if (held !== null) {
         const values = [accountId, 'v1', held.key, held.creator, inserted];
@@ -196,10 +188,13 @@ export function createCallAcceptance(deps: CallAcceptanceDependencies): CallAcce
   }
 
   /** Makes sure that another task may wait; holds the account, so that they begin in the order of their ids. */
-  async function makeRoom(tx: Queryable, accountId: string): Promise<void> {
-    await tx.query(lockTaskLimit, [accountId]);
+  async function makeRoom(tx: Queryable, accountId: string, several: boolean): Promise<void> {
+    const [account] = await tx.query(lockTaskLimit, [accountId]);
     const [tasks] = await tx.query(countTasks, [accountId]);
-    if (tasks !== undefined && tasks.queued >= deps.maxQueuedTasks) {
+    assert(account !== undefined && tasks !== undefined, 'a key has an account');
+    // It may have been taken away since it was looked at.
+    if (several && account.default_number === null) throw needsOwnNumber();
+    if (tasks.in_progress >= taskLimit(account) && tasks.queued >= deps.maxQueuedTasks) {
       throw new Refusal(
         'rate_limit_exceeded',
         `${deps.maxQueuedTasks} call tasks of this account wait already`,
@@ -216,7 +211,7 @@ export function createCallAcceptance(deps: CallAcceptanceDependencies): CallAcce
       const [known] = await db.query(findCallKey, [accountId, 'v2', key, fingerprint]);
       if (known !== undefined) return { call: await whatStandsUnder(known), replayed: true };
       const account = await callingAccount(accountId);
-      refuseBadPhone(request);
+      await refuseBadTargets(request);
       const { recipients, title } = await read(
         request,
         [request.recipient],
@@ -246,6 +241,13 @@ export function createCallAcceptance(deps: CallAcceptanceDependencies): CallAcce
     throw new DatabaseUnavailable('the key changed hands too often during one request');
   }
 
+  /** Refuses what stands in the request and can change with time: so it stands behind the look-up of the key. */
+  async function refuseBadTargets({ phoneProblem, webhookUrl }: CallRequest): Promise<void> {
+    if (phoneProblem !== null) throw new Refusal('invalid_phone', phoneProblem);
+    const problem = webhookUrl === null ? null : await deps.urlProblem(webhookUrl);
+    if (problem !== null) throw new Refusal('invalid_webhook_url', `webhook_url ${problem}`);
+  }
+
   async function callingAccount(accountId: string) {
     const [account] = await db.query(findCallingAccount, [accountId]);
     assert(account !== undefined, 'a key has an account');
@@ -266,7 +268,7 @@ export function createCallAcceptance(deps: CallAcceptanceDependencies): CallAcce
       deps.clock.sleep(readingLimitMs, over.signal).then((): TaskReading => tooSlow),
     ]).finally(() => over.abort());
     const literal = onlyLiteral(asked, reading);
-    if (literal.kind === 'failed') throw unreadable();
+    if (literal.kind === 'failed') throw unreadable(literal.note);
     if (literal.kind === 'not_ready') throw notReady(missing, literal);
     const foreign = literal.recipients.find((one) => regions !== null && !regions.includes(one.region));
     if (foreign !== undefined) throw new Refusal('forbidden', 'this key may not call this region');
@@ -282,9 +284,7 @@ export function createCallAcceptance(deps: CallAcceptanceDependencies): CallAcce
         if (why !== null) throw new Refusal('invalid_phone', `${fieldOf(candidate, phone)}: ${why}`);
       }
     }
-    const problems = new Set(
-      recipients.flatMap((one) => deps.readiness(contentFor(deps.agent, candidate, one))),
-    );
+    const problems = new Set([...contentsOf(deps.agent, candidate).values()].flatMap(deps.readiness));
     if (problems.size > 0) {
       throw new Refusal('call_not_ready', 'the call can not be carried out here now', {
         details: { reason_code: 'not_executable', questions: [], problems: [...problems] },
@@ -295,11 +295,15 @@ export function createCallAcceptance(deps: CallAcceptanceDependencies): CallAcce
   async function insert(tx: Queryable, candidate: Candidate, id = ids.next('call')): Promise<string> {
     const { request, recipients } = candidate;
     await refuseForbidden(tx, candidate);
-    const specs = new Map<string, { readonly id: string; readonly content: string }>();
+    const specs = new Map(
+      [...contentsOf(deps.agent, candidate)].map(([place, content]) => [
+        place,
+        { id: ids.next('rspec'), content: JSON.stringify(content) },
+      ]),
+    );
     const recipientRows = recipients.map((recipient) => {
-      const content = JSON.stringify(contentFor(deps.agent, candidate, recipient));
-      const spec = specs.get(content) ?? { id: ids.next('rspec'), content };
-      specs.set(content, spec);
+      const spec = specs.get(placeOf(recipient));
+      assert(spec !== undefined, 'every place of a recipient has its content');
       return { ...recipient, id: ids.next('rcp'), specId: spec.id };
     });
     const [first] = recipients;
@@ -353,19 +357,40 @@ export function createCallAcceptance(deps: CallAcceptanceDependencies): CallAcce
   return { acceptTask, acceptOneShot };
 }
 
+/** Refusals of a call task that its key stands for from then on. */
+const keptFailures: ReadonlySet<ApiErrorCode> = new Set<ApiErrorCode>(['call_not_ready', 'invalid_phone']);
+
+const needsOwnNumber = (): Refusal =>
+  new Refusal(
+    'call_not_ready',
+    'several numbers need a number of the account’s own as its default outbound number; shared lines call one per task',
+    {
+      details: {
+        reason_code: 'dedicated_number_required',
+        questions: ['Which one of the numbers should be called?'],
+      },
+    },
+  );
+
 const tooSlow: TaskReading = { kind: 'failed', note: 'it took too long' };
 
-function contentFor(
-  agent: AgentSettings,
-  { title, request, resultSchema, recipientResultSchema }: Candidate,
-  { region, locale }: ReadRecipient,
-): GoalFile {
-  const questions = questionsOf(recipientResultSchema, resultSchema, locale);
-  return callContent({ title, task: request.task, region, locale, questions, agent });
-}
+/** Recipients of one region and locale are called with the same words. */
+const placeOf = ({ region, locale }: ReadRecipient): string => `${region} ${locale}`;
 
-function refuseBadPhone({ phoneProblem }: CallRequest): void {
-  if (phoneProblem !== null) throw new Refusal('invalid_phone', phoneProblem);
+/** What the agent is told, by the place of the recipients. */
+function contentsOf(agent: AgentSettings, candidate: Candidate): Map<string, GoalFile> {
+  const { title, request, resultSchema, recipientResultSchema } = candidate;
+  const contents = new Map<string, GoalFile>();
+  for (const recipient of candidate.recipients) {
+    const { region, locale } = recipient;
+    if (contents.has(placeOf(recipient))) continue;
+    const questions = questionsOf(recipientResultSchema, resultSchema, locale);
+    contents.set(
+      placeOf(recipient),
+      callContent({ title, task: request.task, region, locale, questions, agent }),
+    );
+  }
+  return contents;
 }
 
 async function refuseForbidden(tx: Queryable, candidate: Candidate): Promise<void> {
@@ -393,9 +418,10 @@ function notReady(code: ApiErrorCode, reading: Extract<TaskReading, { kind: 'not
   });
 }
 
-const unreadable = (): Refusal =>
+const unreadable = (note: string): Refusal =>
   new Refusal('provider_unavailable', 'the task could not be read now; try again', {
     status: 503,
+    cause: new Error(note),
     headers: { 'retry-after': '5' },
   });
 

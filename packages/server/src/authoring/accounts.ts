@@ -2,6 +2,7 @@ import type { UpdateAccountRequest } from '@trunkcall/contract';
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import type { Ids } from '../platform/ids.ts';
 import { Refusal } from '../platform/refusal.ts';
+import { lockTaskLimit } from '../storage/calls.ts';
 import { findAccount, insertAccount, updateAccount, type AccountRow } from '../storage/accounts.ts';
 import type { Queryable } from '../storage/database.ts';
 import { requireOwnNumber } from './numbers.ts';
@@ -49,7 +50,10 @@ export async function changeAccount(
   idOrName: string,
   change: UpdateAccountRequest,
 ): Promise<AccountRow> {
-  const account = await getAccount(tx, idOrName);
+  const { id } = await getAccount(tx, idOrName);
+  // Held while it is read and written: of two changes at a time none is lost.
+  await tx.query(lockTaskLimit, [id]);
+  const account = await getAccount(tx, id);
   const { max_active_calls, max_active_tasks, region, default_number } = { ...account, ...change };
   if (!isSupportedCountry(region)) {
     throw new Refusal('invalid_request', 'region must be a country, ISO 3166-1 alpha-2, such as US');

@@ -42,7 +42,7 @@ const newPasswordSeconds = 24 * 3_600;
 const emailForm = /^[^\s@<>"(),:;\\[\]]{1,64}@[^\s@<>"(),:;\\[\]]{1,189}$/;
 
 /** An address in the form in which addresses are compared. Throws: Refusal `invalid_request`. */
-export function normalEmail(sent: string): string {
+function normalEmail(sent: string): string {
   const email = sent.trim().normalize('NFC').toLowerCase();
   if (!emailForm.test(email) || email.includes('\u0000')) {
     throw new Refusal('invalid_request', 'email must be an e-mail address');

@@ -73,8 +73,11 @@ const isOver = ({ status }: CallRunState): boolean => status !== 'queued' && sta
 function mayDial(cancel: boolean, last: CallRunState | undefined): boolean {
   if (cancel) return false;
   if (last === undefined) return true;
-  const machine = last.error_detail_code === 'voicemail';
-  return triesNext.has(last.error_detail_code) && (machine || !last.answered);
+  const { error_detail_code: detail, answered, rang } = last;
+  if (detail === 'voicemail') return true;
+  // A carrier that fails a call behind its ringing may have put a person on a line that we never heard.
+  if (detail === 'carrier_error' && rang) return false;
+  return triesNext.has(detail) && !answered;
 }
 
 function settledAs(last: CallRunState | undefined): 'completed' | 'failed' | 'skipped' {

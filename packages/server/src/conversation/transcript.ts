@@ -67,7 +67,11 @@ export function createTranscript({ db, clock, ids, lease, attemptId, after }: Tr
   };
 }
 
+/** Keys that the callee pressed stand in brackets at the beginning of the turn. */
+const pressedKeys = /^\[[0-9*#A-D]+\]/;
+
 function eventType(turn: Turn): string {
+  if (turn.speaker === 'user' && pressedKeys.test(turn.text)) return 'call.dtmf';
   if (turn.interrupted) return 'call.interrupted';
   return turn.speaker === 'bot' ? 'call.speech' : 'call.asr';
 }

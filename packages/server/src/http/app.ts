@@ -37,7 +37,7 @@ export interface AppDependencies {
   /** Why this process should get no requests now; empty when it should. */
   readonly ready: () => Promise<readonly string[]>;
   readonly settings: HttpSettings;
-  readonly calls: Pick<CallRoutes, 'acceptance' | 'urlProblem' | 'takeBack'>;
+  readonly calls: Pick<CallRoutes, 'acceptance' | 'takeBack'>;
   /** Adds the endpoints of the legacy API. */
   readonly legacy?: (app: FastifyInstance, shared: SharedByRoutes) => void;
   /** Mounted at /operator/v1. */
@@ -49,7 +49,7 @@ export interface AppDependencies {
 /** What the endpoints of all APIs use together. */
 export type SharedByRoutes = Pick<
   CallRoutes,
-  'db' | 'clock' | 'gate' | 'cursors' | 'acceptance' | 'urlProblem' | 'pollAfterSeconds'
+  'db' | 'clock' | 'gate' | 'cursors' | 'acceptance' | 'pollAfterSeconds'
 >;
 
 /** Methods that some route may have; those of a path are found among them. */

@@ -40,7 +40,7 @@ export function createGate(keys: Keyring, clock: Clock, settings: HttpSettings):
   }
 
   /** Verifies a key once for all requests that bring it at the same time: they are one guess, and one question. */
-  function verify(text: string, address: string): Promise<KeyView> {
+  function verify(text: string, address: string | undefined): Promise<KeyView> {
     const underway = verifying.get(text);
     if (underway !== undefined) return underway;
     const begun = verifyAlone(text, address).finally(() => verifying.delete(text));
@@ -52,7 +52,7 @@ export function createGate(keys: Keyring, clock: Clock, settings: HttpSettings):
    * Asks the database, but not for an address that has tried too many wrong keys. A key that was right before is
    * let through even then: others behind the same proxy must not be locked out.
    */
-  async function verifyAlone(text: string, address: string): Promise<KeyView> {
+  async function verifyAlone(text: string, address: string | undefined): Promise<KeyView> {
     const guess = !keys.isFamiliar(text);
     const network = networkOf(address);
     const waitSeconds = guess ? wrongKeys.take(network) : 0;
@@ -91,9 +91,11 @@ function tooMany(message: string, waitSeconds: number): Refusal {
 
 /**
  * What one client can be expected to hold of the address space: an IPv4 address, or the /64 of an IPv6 address,
- * of which every customer line has all 2^64. An IPv4 address mapped into IPv6 counts as itself.
+ * of which every customer line has all 2^64. An IPv4 address mapped into IPv6 counts as itself. A
+ * client that has left already has no address any more: they count as one.
  */
-export function networkOf(address: string): string {
+export function networkOf(address: string | undefined): string {
+  if (address === undefined) return '';
   const mapped = /^::ffff:(.+)$/i.exec(address)?.[1];
   if (mapped !== undefined && isIPv4(mapped)) return mapped;
   if (!address.includes(':')) return address;

@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../platform/clock.ts';
 import { Refusal } from '../platform/refusal.ts';
 
@@ -15,12 +15,17 @@ const retirementHeaders = {
 } as const;
 
 /**
- * Announces the end, and is the end once the cutoff is active and the date has passed.
- * Throws: Refusal `gone`.
+ * Announces the end with whatever is answered below the path of call tasks, and is the end once the cutoff is active
+ * and the date has passed.
  */
-export function announceRetirement(reply: FastifyReply, clock: Clock, cutoffActive: boolean): void {
-  reply.headers(retirementHeaders);
-  if (cutoffActive && clock.now() >= retiresAt.getTime()) {
-    throw new Refusal('gone', 'call tasks have been retired; start Goal Runs or one-shot calls instead');
-  }
+export function announceRetirement(app: FastifyInstance, clock: Clock, cutoffActive: boolean): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!/^\/v1\/calls(?:[/?]|$)/.test(request.url)) return done();
+    reply.headers(retirementHeaders);
+    const over = cutoffActive && clock.now() >= retiresAt.getTime();
+    done(over ? retired() : undefined);
+  });
 }
+
+const retired = (): Refusal =>
+  new Refusal('gone', 'call tasks have been retired; start Goal Runs or one-shot calls instead');

@@ -27,8 +27,6 @@ export interface CallTaskRoutes {
   readonly cursors: Cursors;
   readonly acceptance: CallAcceptance;
   readonly pollAfterSeconds: number;
-  /** What forbids a webhook URL; null when nothing does. */
-  readonly urlProblem: (url: string) => Promise<string | null>;
   /** The endpoints end at their date. */
   readonly cutoffActive: boolean;
 }
@@ -40,7 +38,7 @@ interface OneTask {
 export function callTaskRoutes(app: FastifyInstance, deps: CallTaskRoutes): void {
   const { db, clock, gate, cursors, acceptance } = deps;
   const retryAfter = String(deps.pollAfterSeconds);
-  const announce = (reply: FastifyReply) => announceRetirement(reply, clock, deps.cutoffActive);
+  announceRetirement(app, clock, deps.cutoffActive);
 
   /** Answers with the call task as it stands. */
   async function answer(reply: FastifyReply, status: number, call: CallRow): Promise<FastifyReply> {
@@ -53,7 +51,6 @@ export function callTaskRoutes(app: FastifyInstance, deps: CallTaskRoutes): void
     method: 'POST',
     url: '/v1/calls',
     handler: async (request, reply) => {
-      announce(reply);
       const { rawHeaders } = request.raw;
       const body = await readBody(request.raw, maxBodyBytes);
       const key = await gate.admit(request, 'calls:write');
@@ -61,7 +58,7 @@ export function callTaskRoutes(app: FastifyInstance, deps: CallTaskRoutes): void
       const sentKey = headerValues(rawHeaders, 'idempotency-key').length > 0;
       const idempotencyKeyText = sentKey ? idempotencyKey(rawHeaders) : null;
       requireJsonContent(rawHeaders);
-      const sent = await readTaskRequest(body, deps.urlProblem);
+      const sent = readTaskRequest(body);
       const { call, replayed } = await acceptance.acceptTask({
         accountId: key.accountId,
         regions: key.regions,
@@ -78,7 +75,6 @@ export function callTaskRoutes(app: FastifyInstance, deps: CallTaskRoutes): void
     method: 'GET',
     url: '/v1/calls/:callId',
     handler: async (request, reply) => {
-      announce(reply);
       const { accountId } = await gate.admit(request, 'calls:read');
       queryParameters(request, []);
       return answer(reply, 200, await ownedCall(db, 'task', accountId, request.params.callId));
@@ -89,7 +85,6 @@ export function callTaskRoutes(app: FastifyInstance, deps: CallTaskRoutes): void
     method: 'GET',
     url: '/v1/calls/:callId/events',
     handler: async (request, reply) => {
-      announce(reply);
       const { accountId } = await gate.admit(request, 'calls:read');
       const call = await ownedCall(db, 'task', accountId, request.params.callId);
       return sendJson(reply, 200, JSON.stringify(await eventPage(db, cursors, call, request)));

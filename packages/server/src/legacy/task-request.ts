@@ -1,7 +1,7 @@
 import type { CallSchema } from '@trunkcall/contract';
 import type { TaskCallRequest } from '../acceptance/accept-call.ts';
 import { readCallSchema } from '../acceptance/call-schema.ts';
-import { fingerprintOfJson } from '../acceptance/fingerprint.ts';
+import { fingerprintOfCall } from '../acceptance/fingerprint.ts';
 import { readRecipients } from '../acceptance/task-reader/recipients.ts';
 import {
   readFields,
@@ -21,19 +21,16 @@ export type SentTask = Omit<TaskCallRequest, 'accountId' | 'regions' | 'idempote
  * its turn. Throws: Refusal `invalid_request`, `result_schema_invalid`, `recipient_result_schema_invalid`,
  * `invalid_webhook_url`.
  */
-export async function readTaskRequest(
-  body: Buffer,
-  urlProblem: (url: string) => Promise<string | null>,
-): Promise<SentTask> {
+export function readTaskRequest(body: Buffer): SentTask {
   const sent = readFields(body, fields, 'a call task');
   return {
-    fingerprint: fingerprintOfJson(sent),
+    fingerprint: fingerprintOfCall(sent),
     task: readTaskText(sent),
     ...readTargets(sent),
     resultSchema: readSchema(sent, 'result_schema', 'result'),
     recipientResultSchema: readSchema(sent, 'recipient_result_schema', 'recipient_result'),
     metadata: readMetadata(sent),
-    webhookUrl: await readWebhookUrl(sent, urlProblem),
+    webhookUrl: readWebhookUrl(sent),
   };
 }
 

@@ -84,7 +84,7 @@ export function createLeases({ db, clock, log, leaseMs }: LeasesOptions): Leases
           stop.abort('lost' satisfies LeaseStop);
           continue;
         }
-        entry.validUntil = askedAt + leaseMs;
+        if (row.renewed) entry.validUntil = askedAt + leaseMs;
         // Only a call can be stopped: the result of one that has ended is still drawn.
         if (row.cancel && lease.queue === 'dial') stop.abort('canceled' satisfies LeaseStop);
       }

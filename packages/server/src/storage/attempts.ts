@@ -42,7 +42,7 @@ export const intendToDial = statement<{ readonly id: string }>(
 export const recordRinging = statement<{ readonly id: string }>(
   'record_ringing',
   `with ${dialLease}, attempt as (
-     update attempts t set state = 'ringing', provider_call_id = coalesce($4, t.provider_call_id)
+     update attempts t set state = 'ringing', ringing_at = now(), provider_call_id = coalesce($4, t.provider_call_id)
      from held h where t.id = $3 and t.run_id = h.run_id and t.state = 'dialing'
      returning t.id, t.run_id
    ), ${appendEvent('attempt', {
@@ -96,16 +96,30 @@ export const recordTurn = statement<{ readonly attempt_id: string }>(
 
 /**
  * Ends a run's telephone execution: the attempt (if there is one), the job and its slots, the run's status and
- * error, the extraction job and the events, all or nothing. A row: it ended now; with the call that it belongs to.
+ * error, the extraction job and the events, all or nothing. A row: it ended now.
  * Values: run id, fence, status, error code, error detail, attempt outcome, ended by, SIP status, Q.850, note,
  * whether to extract, event ids (2), type of the run's own event.
  */
-export const endExecution = statement<{ readonly run_id: string; readonly call_id: string | null }>(
+export const endExecution = statement<{ readonly run_id: string }>(
   'end_execution',
-  `with ${dialLease}, done as (
+  endText(`${releaseSlots('done')},`, 'd.run_id'),
+);
+
+/**
+ * The same for a run of a call, with what follows for the call in the same transaction; the slots are given back at its
+ * end (`releaseCallSlots`), so that the counters of all accounts are not held meanwhile. A row: it ended now.
+ */
+export const endCallRun = statement<{
+  readonly account_id: string;
+  /** Whose slot the job held; null when it only waited. */
+  readonly carrier: string | null;
+}>('end_call_run', endText('', 'd.account_id, d.carrier'));
+
+function endText(slots: string, columns: string): string {
+  return `with ${dialLease}, done as (
      delete from jobs j where j.queue = 'dial' and j.subject_id = (select run_id from held)
      returning j.subject_id as run_id, j.account_id, j.carrier
-   ), ${releaseSlots('done')}, run as (
+   ), ${slots} run as (
      update runs r set status = $3, error_code = $4, error_detail_code = $5,
                        completed_at = greatest(now(), r.created_at)
      from done d where r.id = d.run_id and r.status in ('queued', 'in_progress')
@@ -129,8 +143,8 @@ export const endExecution = statement<{ readonly run_id: string; readonly call_i
       select 2, r.run_id, $13, case when r.call_id is null then $14 else 'call.ended' end,
              json_build_object('status', $3::text, 'detail_code', $5::text) from run r`,
    )}
-   select d.run_id, r.call_id from done d left join run r on true`,
-);
+   select ${columns} from done d`;
+}
 
 /** Whether anything may have left for the carrier. Values: run id. */
 export const findAttempt = statement<{ readonly id: string; readonly state: string }>(
@@ -146,9 +160,9 @@ export const requestCancel = statement<{ readonly id: string }>(
 );
 
 /** Takes a waiting dial job, whatever its due time, in order to end it; it holds no slot. Values: run id, worker. */
-export const claimToCancel = statement<{ readonly fence: number }>(
+export const claimToCancel = statement<{ readonly fence: number; readonly call_id: string | null }>(
   'claim_to_cancel',
   `update jobs set worker = $2, leased_until = now() + interval '10 seconds', fence = fence + 1
    where queue = 'dial' and subject_id = $1 and worker is null
-   returning fence`,
+   returning fence, (select call_id from runs where id = $1) as call_id`,
 );

@@ -85,10 +85,10 @@ export const findCallingAccount = statement<CallingAccount>(
 export const listForbiddenPhones = statement<{ readonly phone: string; readonly why: 'opted_out' | 'ours' }>(
   'list_forbidden_phones',
   `select a.phone, 'opted_out' as why from unnest($2::text[]) as a (phone)
-   where exists (select 1 from do_not_call d where d.account_id = $1 and d.phone = a.phone)
+   cross join lateral (select 1 from do_not_call d where d.account_id = $1 and d.phone = a.phone limit 1) d
    union all
    select a.phone, 'ours' from unnest($2::text[]) as a (phone)
-   where exists (select 1 from numbers n where n.phone = a.phone)`,
+   cross join lateral (select 1 from numbers n where n.phone = a.phone limit 1) n`,
 );
 
 /**

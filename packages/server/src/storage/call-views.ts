@@ -38,12 +38,17 @@ const columns = `c.id, c.account_id, c.kind, c.task, c.region, c.locale, c.resul
 /** Values: call id. */
 export const findCall = statement<CallRow>('find_call', `select ${columns} from calls c where c.id = $1`);
 
-/** Calls, newest first. Values: account id (null: any), id to continue behind (null: none), most rows. */
+/** All calls, newest first. Values: id to continue behind (null: none), most rows. */
 export const listCalls = statement<CallRow>(
   'operator_list_calls',
-  `select ${columns} from calls c
-   where ($1::text is null or c.account_id = $1) and c.id < coalesce($2, 'call_~')
-   order by c.id desc limit $3`,
+  `select ${columns} from calls c where c.id < coalesce($1, 'call_~') order by c.id desc limit $2`,
+);
+
+/** The calls of one account, newest first. Values: as above, and the account id. */
+export const listCallsOfAccount = statement<CallRow>(
+  'operator_list_calls_of_account',
+  `select ${columns} from calls c where c.account_id = $3 and c.id < coalesce($1, 'call_~')
+   order by c.account_id desc, c.id desc limit $2`,
 );
 
 export interface RecipientRow {

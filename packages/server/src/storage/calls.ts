@@ -46,16 +46,22 @@ export interface CallRunState {
   readonly status: CallStatus;
   readonly error_code: string | null;
   readonly error_detail_code: string | null;
-  /** Somebody, or a machine, took the call. */
+  /** Somebody, or a machine, took the call, even if nothing came of it. */
   readonly answered: boolean;
+  /** The phone rang. */
+  readonly rang: boolean;
 }
 
 /** The runs of a call in the order of their beginning. Values: call id. */
 export const listCallRuns = statement<CallRunState>(
   'list_call_runs',
   `select r.id, r.recipient_id, r.phone, r.status, r.error_code, r.error_detail_code,
-          exists (select 1 from attempts t where t.run_id = r.id and t.answered_at is not null) as answered
-   from runs r where r.call_id = $1 order by r.id`,
+          coalesce(t.answered_at is not null or t.sip_status between 200 and 299, false) as answered,
+          coalesce(t.ringing_at is not null, false) as rang
+   from runs r left join lateral (
+     select answered_at, ringing_at, sip_status from attempts where run_id = r.id order by number desc limit 1
+   ) t on true
+   where r.call_id = $1 order by r.id`,
 );
 
 /** Begins to call a recipient's number. Values: run id, public id, call id, recipient id, phone. */

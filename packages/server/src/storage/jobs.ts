@@ -7,8 +7,9 @@
  * Rows of `jobs` are named by a sub-select, not by a join: a join with one row looks just as cheap the wrong way
  * round while the table is empty, and that plan is kept.
  *
- * Locks are taken in the order job → account → capacity by whoever releases. A claim takes capacity first, but
- * steps over locked accounts and jobs instead of waiting for them, so the two can not wait for each other.
+ * Locks are taken in the order job → call → account → capacity by whoever releases: what all accounts share comes last
+ * and is held shortest. A claim takes capacity first, but steps over locked accounts and jobs instead of waiting for
+ * them, so the two can not wait for each other.
  */
 import type { GoalFile, Scalar } from '@trunkcall/contract';
 import { statement } from './database.ts';
@@ -62,15 +63,16 @@ export interface DialJob extends ClaimedJob {
 
 /**
  * The part of a statement that gives back the slots of the one job in `source` (account_id, carrier). The shared
- * counters are locked in the order of their names, as a claim does; an update alone would take them in any order.
+ * counters are locked in the order of their names, as a claim does; an update alone would take them in any order. They
+ * are looked for only behind the account, so that nobody waits for an account while all others wait for them.
  */
 export const releaseSlots = (source: string): string => `slot as (
      update accounts a set active_calls = a.active_calls - 1
      from ${source} s where a.id = s.account_id and s.carrier is not null
+     returning s.carrier
    ), gates as materialized (
      select c.scope from capacity c
-     where c.scope in (select unnest(array['deployment', 'carrier:' || s.carrier]) from ${source} s
-                       where s.carrier is not null)
+     where c.scope in (select unnest(array['deployment', 'carrier:' || s.carrier]) from slot s)
      order by c.scope for no key update of c
    ), gated as (
      update capacity c set active_calls = c.active_calls - 1 from gates g where c.scope = g.scope
@@ -156,20 +158,39 @@ export const claimJobs = statement<ClaimedJob>(
 );
 
 /**
- * Renews leases. A row per lease that is still held, with whether somebody wants its run stopped; no row: lost.
+ * Renews leases. A row per lease that is still held, with whether somebody wants its run stopped; no row: lost. One
+ * whose job somebody has locked just now, such as its own end, is not waited for: it is held, but not renewed.
  * Values: queues, run ids, fences, lease in milliseconds.
  */
 export const renewLeases = statement<{
   readonly queue: Queue;
   readonly subject_id: string;
+  readonly renewed: boolean;
   readonly cancel: boolean;
 }>(
   'renew_leases',
-  `update jobs j set leased_until = now() + $4 * interval '1 millisecond'
-   from unnest($1::text[], $2::text[], $3::bigint[]) as held (queue, subject_id, fence)
-   where j.queue = held.queue and j.subject_id = held.subject_id and j.fence = held.fence and j.worker is not null
-   returning j.queue, j.subject_id,
-     exists (select 1 from runs r where r.id = j.subject_id and r.cancel_requested_at is not null) as cancel`,
+  `with held as materialized (
+     select j.queue, j.subject_id
+     from unnest($1::text[], $2::text[], $3::bigint[]) as h (queue, subject_id, fence)
+     cross join lateral (
+       select queue, subject_id from jobs
+       where queue = h.queue and subject_id = h.subject_id and fence = h.fence and worker is not null limit 1
+     ) j
+   ), free as materialized (
+     select j.queue, j.subject_id
+     from held h cross join lateral (
+       select queue, subject_id from jobs where queue = h.queue and subject_id = h.subject_id
+       for no key update skip locked
+     ) j
+   ), renewed as (
+     update jobs j set leased_until = now() + $4 * interval '1 millisecond'
+     from free f where j.queue = f.queue and j.subject_id = f.subject_id
+     returning j.queue, j.subject_id
+   )
+   select h.queue, h.subject_id,
+     exists (select 1 from renewed r where r.queue = h.queue and r.subject_id = h.subject_id) as renewed,
+     coalesce((select r.cancel_requested_at is not null from runs r where r.id = h.subject_id limit 1), false) as cancel
+   from held h`,
 );
 
 /** Jobs whose worker has not renewed in time, oldest first. Values: most jobs. */
@@ -197,13 +218,15 @@ export const seizeExpiredJob = statement<{
   readonly fence: number;
   readonly tries: number;
   readonly account_id: string;
+  /** The call of the run of a dial job. */
+  readonly call_id: string | null;
 }>(
   'seize_expired_job',
   `update jobs set fence = fence + 1
    where queue = $1 and subject_id = (
      select subject_id from jobs where queue = $1 and subject_id = $2 and worker is not null and leased_until < now()
      for no key update skip locked)
-   returning fence, tries, account_id`,
+   returning fence, tries, account_id, (select call_id from runs where id = $2) as call_id`,
 );
 
 /**
@@ -224,6 +247,12 @@ export const putBackJob = statement<{ readonly subject_id: string }>(
      returning j.subject_id
    ), ${releaseSlots('held')}
    select subject_id from freed`,
+);
+
+/** Gives back the slots of a job that was ended before in the same transaction. Values: account id, carrier. */
+export const releaseCallSlots = statement<never>(
+  'release_call_slots',
+  `with source as (select $1::text as account_id, $2::text as carrier), ${releaseSlots('source')} select 1`,
 );
 
 /** Makes sure that the shared counters exist. Values: scopes. */

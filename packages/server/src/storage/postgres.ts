@@ -43,7 +43,8 @@ export function openPostgres(options: PostgresOptions): Database {
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     idleTimeoutMillis: idleSessionMs,
     statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: statementTimeoutMs,
+    // Of a process that was stopped in the middle: well within a lease, so that others do not lose theirs for it.
+    idle_in_transaction_session_timeout: Math.min(5_000, statementTimeoutMs),
     query_timeout: statementTimeoutMs + answerGraceMs,
     keepAlive: true,
     types: rowTypes,

@@ -48,6 +48,11 @@ export class TransferRefused extends Error {
   override readonly name = 'TransferRefused';
 }
 
+/** Whoever reads the export, or writes the import, may be slow. */
+const withoutHurry = statement<never>(
+  'transfer_without_hurry',
+  'set local idle_in_transaction_session_timeout = 0',
+);
 const readVersion = statement<{ readonly version: number }>(
   'transfer_version',
   'select max(version) as version from schema_migrations',
@@ -73,6 +78,7 @@ const insertRows = (table: Table) =>
 export function exportData(db: Database, write: (line: string) => Promise<void>): Promise<number> {
   return db.transaction(async (tx) => {
     await tx.query(snapshot);
+    await tx.query(withoutHurry);
     const [schema] = await tx.query(readVersion);
     const [state] = await tx.query(isFounded);
     if (state?.founded !== true) throw new TransferRefused('there is no deployment here to export');

@@ -16,7 +16,8 @@ export async function takeBackCall(db: Database, deps: EndDependencies, callId: 
   return db.transaction(async (tx) => {
     // A job that waits has no attempt: one that had would be leased, or gone.
     const [waiting] = await tx.query(claimToCancel, [run.id, 'client']);
-    return waiting !== undefined && endRunWithin(tx, deps, run.id, waiting.fence, ownEnd('operator'));
+    if (waiting === undefined) return false;
+    return endRunWithin(tx, deps, { id: run.id, fence: waiting.fence, callId }, ownEnd('operator'));
   });
 }
 

@@ -22,7 +22,8 @@ export async function cancelRun(
     const [waiting] = await tx.query(claimToCancel, [runId, 'operator']);
     if (waiting !== undefined) {
       await note(tx);
-      await endRunWithin(tx, deps, runId, waiting.fence, ownEnd('operator'));
+      const run = { id: runId, fence: waiting.fence, callId: waiting.call_id };
+      await endRunWithin(tx, deps, run, ownEnd('operator'));
       return 'stopped';
     }
     const [wanted] = await tx.query(requestCancel, [runId]);

@@ -4,9 +4,9 @@ import { settlements } from '../dial/outcome.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Ids } from '../platform/ids.ts';
 import { publishCall } from '../publication/publish-call.ts';
-import { endExecution } from '../storage/attempts.ts';
+import { endCallRun, endExecution } from '../storage/attempts.ts';
 import type { Database, Queryable, SqlValue } from '../storage/database.ts';
-import type { Lease } from '../storage/jobs.ts';
+import { releaseCallSlots, type Lease } from '../storage/jobs.ts';
 import { patiently } from '../storage/persist.ts';
 
 export interface EndDependencies {
@@ -27,23 +27,32 @@ export function endRun(
   facts: EndFacts,
 ): Promise<boolean> {
   const { db, clock } = deps;
-  const end = (tx: Queryable) => endRunWithin(tx, deps, lease.subjectId, lease.fence, facts);
+  const run: EndedRun = { id: lease.subjectId, fence: lease.fence, callId };
+  const end = (tx: Queryable) => endRunWithin(tx, deps, run, facts);
+  // A single statement is a transaction by itself.
   return patiently(clock, () => (callId === null ? end(db) : db.transaction(end)));
+}
+
+export interface EndedRun {
+  readonly id: string;
+  readonly fence: number;
+  /** The call that it belongs to; null for a Goal Run. */
+  readonly callId: string | null;
 }
 
 /** The same inside a transaction of the caller's. */
 export async function endRunWithin(
   tx: Queryable,
   deps: EndDependencies,
-  runId: string,
-  fence: number,
+  { id, fence, callId }: EndedRun,
   facts: EndFacts,
 ): Promise<boolean> {
-  const [ended] = await tx.query(endExecution, [runId, fence, ...endValues(deps.ids, facts)]);
+  const values = [id, fence, ...endValues(deps.ids, facts)];
+  if (callId === null) return (await tx.query(endExecution, values)).length > 0;
+  const [ended] = await tx.query(endCallRun, values);
   if (ended === undefined) return false;
-  if (ended.call_id !== null && (await advanceCall(tx, deps.ids, ended.call_id)) === 'over') {
-    await publishCall(tx, deps, ended.call_id);
-  }
+  if ((await advanceCall(tx, deps.ids, callId)) === 'over') await publishCall(tx, deps, callId);
+  if (ended.carrier !== null) await tx.query(releaseCallSlots, [ended.account_id, ended.carrier]);
   return true;
 }
 

@@ -60,7 +60,12 @@ async function decide(
   }
   switch (queue) {
     case 'dial':
-      await endRunWithin(tx, deps, subjectId, seized.fence, ownEnd('worker_lost'));
+      await endRunWithin(
+        tx,
+        deps,
+        { id: subjectId, fence: seized.fence, callId: seized.call_id },
+        ownEnd('worker_lost'),
+      );
       return 'worker_lost';
     case 'extract':
       await tx.query(publishResult, [...held, ...failedValues(deps.ids)]);

@@ -30,6 +30,8 @@ export type Fault =
   | 'hang'
   | 'stall'
   | 'drop'
+  /** The answer, a few bytes at a time. */
+  | 'drip'
   /** The connection is cut before a word. */
   | 'refuse'
   /** A body without an end. */
@@ -75,14 +77,16 @@ export async function startChatServer(options: ChatServerOptions): Promise<ChatS
       const request = JSON.parse(body) as ChatRequest;
       const index = requests.push(request) - 1;
       const wrong = fault(index);
-      if (wrong !== null) return misbehave(wrong, incoming, response);
+      if (wrong !== null && wrong !== 'drip') return misbehave(wrong, incoming, response);
       const answer = options.model(request, index);
       const schema = request.response_format?.json_schema?.schema;
       if (typeof answer === 'object' && schema !== undefined && options.enforces !== false) {
         const problem = mismatch(schema, answer);
         if (problem !== null) violations.push(`the model can not answer this: ${problem}`);
       }
-      send(response, completion(typeof answer === 'string' ? answer : JSON.stringify(answer)));
+      const completed = completion(typeof answer === 'string' ? answer : JSON.stringify(answer));
+      if (wrong === 'drip') drip(response.writeHead(200, json), completed);
+      else send(response, completed);
     });
   });
   http.listen(0, '127.0.0.1');
@@ -136,7 +140,12 @@ function sendError(
   response.writeHead(status, { ...json, ...headers }).end(JSON.stringify({ error }));
 }
 
-function misbehave(fault: Fault, incoming: IncomingMessage, response: ServerResponse): void {
+function drip(response: ServerResponse, body: string): void {
+  if (body === '') response.end();
+  else response.write(body.slice(0, 7), () => setImmediate(drip, response, body.slice(7)));
+}
+
+function misbehave(fault: Exclude<Fault, 'drip'>, incoming: IncomingMessage, response: ServerResponse): void {
   if (typeof fault === 'object') {
     if ('body' in fault) return send(response, fault.body);
     const headers: Record<string, string> =

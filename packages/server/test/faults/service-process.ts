@@ -5,7 +5,7 @@
 import { appendFileSync } from 'node:fs';
 import type { Carrier } from '../../src/carriers/carrier.ts';
 import { readConfig } from '../../src/config.ts';
-import { startService } from '../../src/main.ts';
+import { startService } from '../../src/service.ts';
 import { createLog } from '../../src/platform/log.ts';
 
 const { DIAL_WITNESS: witness = '', ...env } = process.env;

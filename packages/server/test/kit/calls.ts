@@ -28,6 +28,7 @@ function callAcceptance(
     agent: { kind: 'scripted' },
     readiness: () => [],
     forbids: () => null,
+    urlProblem: async (url: string) => (url.startsWith('https://') ? null : 'must begin with https://'),
     maxQueuedTasks: 1_000,
     onAccepted: () => undefined,
     ...over,
@@ -43,7 +44,6 @@ export function callDependencies(
 ) {
   return {
     acceptance: callAcceptance(db, clock, ids, over),
-    urlProblem: async (url: string) => (url.startsWith('https://') ? null : 'must begin with https://'),
     takeBack: (callId: string) => takeBackCall(db, { clock, ids }, callId),
   };
 }

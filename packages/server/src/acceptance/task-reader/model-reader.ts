@@ -44,7 +44,7 @@ export function createModelReader({ chat, speaks }: ModelReaderOptions): TaskRea
     async read(request, signal) {
       const ruled = readTask(request, speaks);
       if (ruled.kind !== 'ready') return ruled;
-      const known = numbersOf(ruled);
+      const known = request.recipients === null ? numbersOf(ruled) : targetsOf(ruled);
       const reply = await chat.ask(questionOf(request, known), signal);
       switch (reply.kind) {
         case 'failed':
@@ -65,6 +65,11 @@ interface KnownNumber {
 
 function numbersOf({ recipients }: Ready): KnownNumber[] {
   return recipients.flatMap((recipient) => recipient.phones.map((phone) => ({ phone, recipient })));
+}
+
+/** Explicit targets, each once, whatever numbers it has. */
+function targetsOf({ recipients }: Ready): KnownNumber[] {
+  return recipients.map((recipient) => ({ phone: recipient.phones[0] ?? '', recipient }));
 }
 
 /** What the rules read, narrowed to what the model says. Pure. */

@@ -1,4 +1,5 @@
 /** The parts of the cascade that the deployment's settings describe, or which variable is missing. */
+import { openAiUrl } from '../../platform/chat/provider.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { CascadeAgentOptions, Part } from './cascade-agent.ts';
 import type { ChatModel, Transcriber, Voice } from './ports.ts';
@@ -20,8 +21,6 @@ export interface CascadeSettings {
   readonly speechModel: string | null;
   readonly speechVoice: string | null;
 }
-
-const openAiUrl = 'https://api.openai.com/v1';
 
 export function cascadeParts(settings: CascadeSettings, clock: Clock): CascadeAgentOptions {
   return {

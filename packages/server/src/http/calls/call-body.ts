@@ -39,16 +39,13 @@ export function readMetadata({ metadata }: Fields): Fields {
   return metadata;
 }
 
-/** Reads where the terminal event goes; `problemOf` says what forbids a URL. Throws: Refusal. */
-export async function readWebhookUrl(
-  { webhook_url: url }: Fields,
-  problemOf: (url: string) => Promise<string | null>,
-): Promise<string | null> {
+/** Reads where the terminal event goes. Throws: Refusal `invalid_request`, `invalid_webhook_url`. */
+export function readWebhookUrl({ webhook_url: url }: Fields): string | null {
   if (url === undefined || url === null) return null;
   if (typeof url !== 'string') throw new Refusal('invalid_request', 'webhook_url must be a string');
-  const problem =
-    url.length > maxUrlLength ? `must have at most ${maxUrlLength} characters` : await problemOf(url);
-  if (problem !== null) throw new Refusal('invalid_webhook_url', `webhook_url ${problem}`);
+  if (url.length > maxUrlLength) {
+    throw new Refusal('invalid_webhook_url', `webhook_url must have at most ${maxUrlLength} characters`);
+  }
   return url;
 }
 

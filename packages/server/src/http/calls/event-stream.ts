@@ -13,16 +13,28 @@ import { listEvents } from '../../storage/events.ts';
 
 export interface EventStreams {
   /**
-   * Streams until there is nothing more to tell, the client leaves, ten minutes have passed, or the database is away.
-   * `begin` is asked for the response once it is sure that there is room. Throws: Refusal `rate_limit_exceeded`.
+   * Streams until there is nothing more to tell, the client leaves or loses its right, ten minutes have passed, or the
+   * database is away. Throws: Refusal `rate_limit_exceeded` before anything is sent.
    */
-  stream(call: CallRow, after: number, begin: () => ServerResponse): Promise<void>;
+  stream(order: StreamOrder): Promise<void>;
   /** Ends all streams. */
   close(): void;
 }
 
+export interface StreamOrder {
+  readonly call: CallRow;
+  /** The place in the trace behind which to begin. */
+  readonly after: number;
+  /** Asked for the response once it is sure that there is room. */
+  readonly begin: () => ServerResponse;
+  /** Asked every few seconds; rejects when the client may read no more. */
+  readonly mayGoOn: () => Promise<unknown>;
+}
+
 const maxStreams = 500;
+const maxStreamsOfAccount = 100;
 const pauseMs = 500;
+const recheckMs = 4_000;
 const heartbeatMs = 15_000;
 const longestMs = 10 * 60_000;
 const pageSize = 100;
@@ -36,17 +48,15 @@ export function createEventStreams({
 }): EventStreams {
   const closing = new AbortController();
   let open = 0;
+  const openOf = new Map<string, number>();
 
-  async function tell(
-    call: CallRow,
-    after: number,
-    response: ServerResponse,
-    gone: AbortSignal,
-  ): Promise<void> {
-    const endAt = clock.monotonic() + longestMs;
-    let heartbeatAt = clock.monotonic() + heartbeatMs;
-    let place = after;
-    while (!gone.aborted && clock.monotonic() < endAt) {
+  async function tell(order: StreamOrder, response: ServerResponse, gone: AbortSignal): Promise<void> {
+    const { call, mayGoOn } = order;
+    const beganAt = clock.monotonic();
+    let heardAt = beganAt;
+    let checkedAt = beganAt;
+    let place = order.after;
+    while (!gone.aborted && clock.monotonic() - beganAt < longestMs) {
       // The call first: what made it final was committed with its last events, so these are in what is read next.
       const [current] = await db.query(findCall, [call.id]);
       const rows = await db.query(listEvents, [call.id, place, pageSize]);
@@ -57,32 +67,56 @@ export function createEventStreams({
         continue;
       }
       if (current === undefined || isFinal(current)) return;
-      if (rows.length === 0 && clock.monotonic() >= heartbeatAt) response.write(': still here\n\n');
-      if (rows.length > 0 || clock.monotonic() >= heartbeatAt) heartbeatAt = clock.monotonic() + heartbeatMs;
+      if (rows.length > 0) heardAt = clock.monotonic();
+      if (clock.monotonic() - heardAt >= heartbeatMs) {
+        response.write(': still here\n\n');
+        heardAt = clock.monotonic();
+      }
+      if (clock.monotonic() - checkedAt >= recheckMs) {
+        await mayGoOn();
+        checkedAt = clock.monotonic();
+      }
       await clock.sleep(pauseMs, gone);
     }
   }
 
+  /** Takes a place for the account; ends with what gives it back. */
+  function enter(accountId: string): () => void {
+    const own = openOf.get(accountId) ?? 0;
+    if (open >= maxStreams || own >= maxStreamsOfAccount) {
+      throw new Refusal('rate_limit_exceeded', 'too many streams are open already', {
+        headers: { 'retry-after': '5' },
+      });
+    }
+    open += 1;
+    openOf.set(accountId, own + 1);
+    return () => {
+      open -= 1;
+      const left = (openOf.get(accountId) ?? 1) - 1;
+      if (left === 0) openOf.delete(accountId);
+      else openOf.set(accountId, left);
+    };
+  }
+
   return {
-    async stream(call, after, begin) {
-      if (open >= maxStreams) {
-        throw new Refusal('rate_limit_exceeded', `${maxStreams} streams are open already`, {
-          headers: { 'retry-after': '5' },
-        });
-      }
-      const response = begin();
-      const left = new AbortController();
-      response.once('close', () => left.abort());
-      const gone = AbortSignal.any([left.signal, closing.signal]);
-      open += 1;
+    async stream(order) {
+      const leave = enter(order.call.account_id);
       try {
-        await tell(call, after, response, gone);
-      } catch (error) {
-        // The client sees the stream end and comes again, with the id of the last event.
-        if (!(error instanceof DatabaseUnavailable)) throw error;
+        const response = order.begin();
+        const left = new AbortController();
+        response.once('close', () => left.abort());
+        // It may have gone before anybody listened.
+        if (response.destroyed || response.socket === null || response.socket.destroyed) left.abort();
+        try {
+          await tell(order, response, AbortSignal.any([left.signal, closing.signal]));
+        } catch (error) {
+          // The client sees the stream end, and comes again with the id of the last event or hears why it may not.
+          if (!(error instanceof DatabaseUnavailable) && !(error instanceof Refusal)) throw error;
+        } finally {
+          response.end();
+        }
       } finally {
-        open -= 1;
-        response.end();
+        leave();
       }
     },
     close: () => closing.abort(),
@@ -90,7 +124,7 @@ export function createEventStreams({
 }
 
 /** Whether nothing about the call will change any more. */
-const isFinal = (call: CallRow): boolean => call.evidence !== null;
+export const isFinal = (call: CallRow): boolean => call.evidence !== null;
 
 function frame(event: CallEvent): string {
   return `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;

@@ -1,6 +1,6 @@
 import type { OneShotRequest } from '../../acceptance/accept-call.ts';
 import { readOneShotSchema } from '../../acceptance/call-schema.ts';
-import { fingerprintOfJson } from '../../acceptance/fingerprint.ts';
+import { fingerprintOfCall } from '../../acceptance/fingerprint.ts';
 import { readRecipients } from '../../acceptance/task-reader/recipients.ts';
 import { Refusal } from '../../platform/refusal.ts';
 import { readFields, readMetadata, readTaskText, readWebhookUrl } from './call-body.ts';
@@ -13,10 +13,7 @@ export type SentOneShot = Omit<OneShotRequest, 'accountId' | 'regions' | 'idempo
  * Reads the closed body of a one-shot call. What is wrong with the number itself is handed on, to be reported in its
  * turn. Throws: Refusal `invalid_request`, `result_schema_invalid`, `invalid_webhook_url`.
  */
-export async function readOneShotRequest(
-  body: Buffer,
-  urlProblem: (url: string) => Promise<string | null>,
-): Promise<SentOneShot> {
+export function readOneShotRequest(body: Buffer): SentOneShot {
   const sent = readFields(body, fields, 'a call');
   const task = readTaskText(sent);
   const { phone, region, locale } = sent;
@@ -32,12 +29,12 @@ export async function readOneShotRequest(
     });
   }
   return {
-    fingerprint: fingerprintOfJson(sent),
+    fingerprint: fingerprintOfCall(sent),
     task,
     ...target,
     resultSchema: schema.schema,
     metadata: readMetadata(sent),
-    webhookUrl: await readWebhookUrl(sent, urlProblem),
+    webhookUrl: readWebhookUrl(sent),
   };
 }
 

@@ -10,6 +10,7 @@ import { Refusal } from '../../platform/refusal.ts';
 import { renderCall } from '../../publication/call-views.ts';
 import type { CallRow } from '../../storage/call-views.ts';
 import type { Database } from '../../storage/database.ts';
+import { listEvents } from '../../storage/events.ts';
 import type { Gate } from '../auth.ts';
 import { readBody } from '../body.ts';
 import type { Cursors } from '../cursor.ts';
@@ -18,7 +19,7 @@ import { headerValues, idempotencyKey, requireJsonContent } from '../headers.ts'
 import { queryParameters } from '../query.ts';
 import { maxBodyBytes } from '../settings.ts';
 import { eventPage, placeOfEvent } from './event-page.ts';
-import { createEventStreams } from './event-stream.ts';
+import { createEventStreams, isFinal } from './event-stream.ts';
 import { readOneShotRequest } from './one-shot-request.ts';
 import { ownedCall } from './owned-call.ts';
 
@@ -29,8 +30,6 @@ export interface CallRoutes {
   readonly cursors: Cursors;
   readonly acceptance: CallAcceptance;
   readonly pollAfterSeconds: number;
-  /** What forbids a webhook URL; null when nothing does. */
-  readonly urlProblem: (url: string) => Promise<string | null>;
   /** Takes a call back that has not been dialled; whether it did. */
   readonly takeBack: (callId: string) => Promise<boolean>;
 }
@@ -62,7 +61,7 @@ export function callRoutes(app: FastifyInstance, deps: CallRoutes): void {
       queryParameters(request, []);
       const idempotencyKeyText = idempotencyKey(rawHeaders);
       requireJsonContent(rawHeaders);
-      const sent = await readOneShotRequest(body, deps.urlProblem);
+      const sent = readOneShotRequest(body);
       const { call, replayed } = await acceptance.acceptOneShot({
         accountId: key.accountId,
         regions: key.regions,
@@ -97,7 +96,16 @@ export function callRoutes(app: FastifyInstance, deps: CallRoutes): void {
       queryParameters(request, []);
       const [lastSeen] = headerValues(request.raw.rawHeaders, 'last-event-id');
       const after = lastSeen === undefined ? 0 : await placeOfEvent(db, call, lastSeen);
-      await streams.stream(call, after, () => beginStream(request, reply));
+      // Nothing will follow: this status keeps browsers from coming again (WHATWG HTML §9.2.3).
+      if (isFinal(call) && (await db.query(listEvents, [call.id, after, 1])).length === 0) {
+        return reply.code(204).send();
+      }
+      await streams.stream({
+        call,
+        after,
+        begin: () => beginStream(request, reply),
+        mayGoOn: () => gate.admit(request, 'calls:read'),
+      });
       return reply;
     },
   });
@@ -120,9 +128,10 @@ export function callRoutes(app: FastifyInstance, deps: CallRoutes): void {
   });
 }
 
+/** A HEAD request is answered as a page would be. */
 function wantsStream({ raw }: FastifyRequest): boolean {
-  const [accept] = headerValues(raw.rawHeaders, 'accept');
-  return accept?.toLowerCase().includes('text/event-stream') ?? false;
+  const [accept = ''] = headerValues(raw.rawHeaders, 'accept');
+  return raw.method === 'GET' && /text\/event-stream(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accept);
 }
 
 /** Takes the response out of Fastify's hands and sends its head. */

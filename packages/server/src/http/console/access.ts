@@ -4,7 +4,7 @@ import type { Session } from '../../authoring/sessions.ts';
 import { Refusal } from '../../platform/refusal.ts';
 
 /** The least role that may; those behind it may too (viewer, author, owner, operator). */
-export const leastRole: Readonly<Record<ConsoleAction, ConsoleRole>> = {
+const leastRole: Readonly<Record<ConsoleAction, ConsoleRole>> = {
   'account.read': 'viewer',
   'goal.write': 'author',
   'goal.publish': 'author',

@@ -82,7 +82,11 @@ export function goalRoutes(app: FastifyInstance, { db, ids, readiness }: Console
     const revision = sentRevision(request);
     const body = await readBody(request.raw, maxGoalFileBytes);
     requireJsonContent(request.raw.rawHeaders);
-    const text = JSON.stringify(parseJsonBody(body));
+    const draft = parseJsonBody(body);
+    if (typeof draft !== 'object' || draft === null || Array.isArray(draft)) {
+      throw new Refusal('invalid_request', 'a draft is an object');
+    }
+    const text = JSON.stringify(draft);
     return db.transaction(async (tx) => {
       const saved = await saveDraft(tx, { goalId, revision, text });
       const change = { by: session.person_id, accountId, objectId: goalId };

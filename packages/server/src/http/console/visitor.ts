@@ -72,7 +72,7 @@ export function isSecure(request: FastifyRequest, publicUrl: string | null): boo
   return request.protocol === 'https' || (publicUrl?.startsWith('https:') ?? false);
 }
 
-export const consoleHeader = 'x-trunkcall-console';
+const consoleHeader = 'x-trunkcall-console';
 
 /** Refuses what a page of another site could have caused. Throws: Refusal `forbidden`. */
 export function requireOwnPage(publicUrl: string | null): (request: FastifyRequest) => Promise<void> {

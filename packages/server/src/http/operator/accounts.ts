@@ -1,6 +1,7 @@
 import { CreateAccountRequest, UpdateAccountRequest, type OperatorAccount } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
 import { changeAccount, createAccount, getAccount } from '../../authoring/accounts.ts';
+import { beginWaitingTasks } from '../../calls/advance.ts';
 import type { Ids } from '../../platform/ids.ts';
 import { listAccounts, type AccountRow } from '../../storage/accounts.ts';
 import type { Database } from '../../storage/database.ts';
@@ -30,7 +31,13 @@ export function accountRoutes(app: FastifyInstance, { db, ids }: { db: Database;
 
   app.patch<OneAccount>('/accounts/:account', async (request) => {
     const change = await readJson(request, checkUpdate);
-    return accountView(await db.transaction((tx) => changeAccount(tx, request.params.account, change)));
+    const account = await db.transaction(async (tx) => {
+      const changed = await changeAccount(tx, request.params.account, change);
+      // With more room, call tasks that waited for it begin.
+      await beginWaitingTasks(tx, ids, changed.id);
+      return changed;
+    });
+    return accountView(account);
   });
 }
 

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { getAccount } from '../../authoring/accounts.ts';
 import { Refusal } from '../../platform/refusal.ts';
 import { renderCall } from '../../publication/call-views.ts';
-import { findCall, listCalls, type CallRow } from '../../storage/call-views.ts';
+import { findCall, listCalls, listCallsOfAccount, type CallRow } from '../../storage/call-views.ts';
 import type { Database, Queryable } from '../../storage/database.ts';
 import { listEvents } from '../../storage/events.ts';
 import { queryParameters } from '../query.ts';
@@ -29,7 +29,11 @@ export function operatorCallRoutes(app: FastifyInstance, { db, stopCall }: CallR
     const sent = queryParameters(request, ['account', 'after', 'limit']);
     const page = readPage(sent, 'call');
     const accountId = sent.account === undefined ? null : (await getAccount(db, sent.account)).id;
-    const rows = await db.query(listCalls, [accountId, page.after, page.rows]);
+    const place = [page.after, page.rows];
+    const rows =
+      accountId === null
+        ? await db.query(listCalls, place)
+        : await db.query(listCallsOfAccount, [...place, accountId]);
     return pageOf(page, rows.map(callView));
   });
 

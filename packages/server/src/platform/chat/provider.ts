@@ -112,13 +112,16 @@ export function createProvider({
       }
       tell('asked');
       const tried = await tryOnce(completion, signal);
-      if (tried.kind !== 'failed' || (!tried.passing && !signal.aborted)) tell('answered');
-      if (tried.kind !== 'failed') return tried;
+      if (tried.kind !== 'failed') {
+        tell('answered');
+        return tried;
+      }
       const failed = { kind: 'failed', note: tried.note } as const;
-      if (!tried.passing) return failed;
-      tell('failed');
+      // Says nothing about the provider.
+      if (signal.aborted) return failed;
+      tell(tried.passing ? 'failed' : 'answered');
       const pauseMs = retryPausesMs[tries];
-      if (pauseMs === undefined || (tried.afterMs ?? 0) > maxRetryAfterMs) return failed;
+      if (!tried.passing || pauseMs === undefined || (tried.afterMs ?? 0) > maxRetryAfterMs) return failed;
       await clock.sleep(Math.max(tried.afterMs ?? 0, pauseMs * (0.5 + random() / 2)), signal);
     }
   }

@@ -109,5 +109,10 @@ alter table jobs rename column run_id to subject_id;
 alter table jobs drop constraint jobs_queue_check;
 alter table jobs add constraint jobs_queue_check check (queue in ('dial', 'extract', 'conclude'));
 
--- A trace is that of a call, or of a run that belongs to none.
+-- A trace is that of a call, or of a run that belongs to none. Events of a call wait for its row: they are dated when
+-- they have it, so that their times never run backwards.
 alter table events rename column run_id to trace_id;
+alter table events alter column created_at set default clock_timestamp();
+
+-- When the phone began to ring, or said something else that let us know that the call was on its way to a person.
+alter table attempts add column ringing_at timestamptz;

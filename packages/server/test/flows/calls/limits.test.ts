@@ -1,7 +1,7 @@
 import type { CallTask } from '@trunkcall/contract';
 import { describe, expect, it } from 'vitest';
 import { retiresAt } from '../../../src/legacy/retirement.ts';
-import { fingerprintOfJson } from '../../../src/acceptance/fingerprint.ts';
+import { fingerprintOfCall } from '../../../src/acceptance/fingerprint.ts';
 import type { Concluder } from '../../../src/result/conclude.ts';
 import { createScriptedConcluder } from '../../../src/result/scripted-concluder.ts';
 import { statement } from '../../../src/storage/database.ts';
@@ -78,7 +78,7 @@ describe.each(databases)('limits of call tasks on %s', (kind) => {
     await withService({ kind }, async (service) => {
       const { db } = service.database;
       const key = ids.next('req');
-      const reserve = [service.accountId, 'v1', key, fingerprintOfJson(task), 'req_dead', 60_000];
+      const reserve = [service.accountId, 'v1', key, fingerprintOfCall(task), 'req_dead', 60_000];
       await db.query(reserveCallKey, reserve);
       const early = await service.send('/v1/calls', task, { 'idempotency-key': key });
       expect(early.status).toBe(409);
@@ -142,8 +142,10 @@ describe.each(databases)('limits of call tasks on %s', (kind) => {
         await service.fetch(`/v1/calls/${id}/events`),
         await service.fetch('/v1/calls/call_unknown'),
         await service.send('/v1/calls', { nothing: true }),
+        await service.fetch('/v1/calls'),
+        await service.send(`/v1/calls/${id}/cancel`, {}),
       ];
-      expect(answers.map(({ status }) => status)).toEqual([201, 200, 200, 404, 400]);
+      expect(answers.map(({ status }) => status)).toEqual([201, 200, 200, 404, 400, 405, 404]);
       for (const { headers } of answers) {
         expect(headers.get('deprecation')).toMatch(/^@\d+$/);
         expect(headers.get('sunset')).toBe('Thu, 31 Dec 2026 16:00:00 GMT');

@@ -69,6 +69,15 @@ describe.each(databases)('writing Goals in the console on %s', (kind) => {
     expect((await author.send('PUT', `/goals/${id}/draft`, goalFile(), headers)).status).toBe(400);
   });
 
+  test.each([[null], [5], ['text'], [[]]])(
+    'a draft that is %j is refused, and changes nothing',
+    async (draft) => {
+      const id = await create();
+      expect((await save(id, JSON.stringify(draft), 1)).status).toBe(400);
+      expect((await detail(id)).revision).toBe(1);
+    },
+  );
+
   test('before a publication it says what changes, and whether callers break', async () => {
     const id = await create();
     const first = await author.get<PublicationPreview>(`/goals/${id}/publication`);

@@ -7,6 +7,7 @@ import type {
 } from '@trunkcall/contract';
 import { Trunkcall } from '@trunkcall/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/platform/clock.ts';
 import { statement } from '../../../src/storage/database.ts';
 import { databases } from '../../kit/database.ts';
 import { goalFile, publishGoal } from '../../kit/fixtures.ts';
@@ -143,4 +144,19 @@ describe.each(databases)('runs in the console on %s', (kind) => {
     expect(text).not.toContain(theirs);
     await reader?.cancel();
   });
+});
+
+test('a live stream ends when its session does', async () => {
+  // Its heartbeats come at once, so that none has to be waited for.
+  const clock = {
+    ...systemClock,
+    sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(Math.min(ms, 20), signal),
+  };
+  const service = await startConsole('embedded', { clock });
+  const viewer = await service.person('viewer');
+  const opened = await viewer.send('GET', '/live');
+  const whole = opened.text();
+  expect((await viewer.send('DELETE', '/session')).status).toBe(204);
+  expect(await whole).toContain('retry:');
+  await service.close();
 });

@@ -8,10 +8,12 @@ import {
 } from '@trunkcall/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKeyring } from '../../../src/authoring/keys.ts';
-import { inviteFirstPerson } from '../../../src/authoring/people.ts';
+import { inviteFirstPerson, recognise } from '../../../src/authoring/people.ts';
 import { systemClock, type Clock } from '../../../src/platform/clock.ts';
 import { statement } from '../../../src/storage/database.ts';
-import { databases } from '../../kit/database.ts';
+import { insertDeployment } from '../../../src/storage/deployment.ts';
+import { exportData, importData } from '../../../src/storage/transfer.ts';
+import { databases, freshDatabase } from '../../kit/database.ts';
 import { ids, password, startConsole, type ConsoleService } from './service.ts';
 
 const codeOf = async (response: Response) =>
@@ -250,6 +252,33 @@ describe.each(databases)('people and sessions on %s', (kind) => {
     for (const sql of ["update audit_log set action = 'x'", 'delete from audit_log', 'truncate audit_log']) {
       await expect(db.execute(sql)).rejects.toThrow('only ever added to');
     }
+  });
+
+  test('an export takes people, roles and the audit log along, and leaves sessions and links behind', async () => {
+    await service.person('owner', 'moves@example.org');
+    const { db } = service.database;
+    await db.query(insertDeployment, ['test', Buffer.alloc(32)]);
+    const lines: string[] = [];
+    await exportData(db, async (line) => {
+      lines.push(line);
+    });
+    const target = await freshDatabase(kind);
+    async function* exported(): AsyncGenerator<string> {
+      yield* lines;
+    }
+    await importData(target.db, exported());
+    const moved = await recognise(target.db, 'moves@example.org', password);
+    expect(moved).toMatchObject({ name: 'owner', operator: false });
+    const count = statement<{ roles: number; notes: number; rest: number }>(
+      'count_moved',
+      `select (select count(*) from memberships) as roles, (select count(*) from audit_log) as notes,
+              (select count(*) from sessions) + (select count(*) from invitations) as rest`,
+    );
+    const [before] = await db.query(count);
+    const [after] = await target.db.query(count);
+    expect(before?.rest).toBeGreaterThan(0);
+    expect(after).toEqual({ ...before, rest: 0 });
+    await target.close();
   });
 
   test('a change whose note can not be written does not happen', async () => {

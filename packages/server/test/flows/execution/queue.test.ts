@@ -22,6 +22,7 @@ import { createAccount, goalFile, publishGoal } from '../../kit/fixtures.ts';
 
 const ids = systemIds(systemClock);
 const log = createLog('silent');
+const deps = { ids, clock: systemClock };
 const scopes = ['deployment', 'carrier:simulated'];
 
 const insertRuns = statement<{ id: string }>(
@@ -83,7 +84,7 @@ describe.each(databases)('the queue on %s', (kind) => {
   const claim = (most: number, limit = 1_000, worker = 'w'): Promise<ClaimedJob[]> =>
     db.query(claimDialJobs, [worker, 'simulated', scopes, [limit, limit], most, 10_000]);
   const finish = (job: ClaimedJob) =>
-    endRunWithin(db, { ids, clock: systemClock }, job.subject_id, job.fence, ownEnd('carrier_error'));
+    endRunWithin(db, deps, { id: job.subject_id, fence: job.fence, callId: null }, ownEnd('carrier_error'));
   const count = async () => (await db.query(counters))[0];
 
   it('never exceeds the limit of an account, a carrier or the deployment, whoever claims', async () => {
@@ -148,7 +149,9 @@ describe.each(databases)('the queue on %s', (kind) => {
     expect(await db.query(intendToDial, [...stale, 'att_1', 'simulated', 'evt_1'])).toEqual([]);
     const turn = ['att_1', 0, 'bot', 'Hello', 0, false, null, 'evt_2', 'call.speech', true];
     expect(await db.query(recordTurn, [...stale, ...turn])).toEqual([]);
-    expect(await endRunWithin(db, { ids, clock: systemClock }, ...stale, ownEnd('worker_lost'))).toBe(false);
+    expect(
+      await endRunWithin(db, deps, { id: stale[0], fence: stale[1], callId: null }, ownEnd('worker_lost')),
+    ).toBe(false);
     expect(await db.query(putBackJob, [...stale, 'dial', 0, true])).toEqual([]);
     expect(await db.query(renewLeases, [['dial'], [runId], [old?.fence ?? 0], 1_000])).toEqual([]);
     expect((await db.query(findRun, [runId]))[0]?.status).toBe('in_progress');
@@ -199,7 +202,7 @@ describe.each(databases)('the queue on %s', (kind) => {
   it('does an extraction again after its worker died, and only the holder publishes', async () => {
     const [runId = ''] = await enqueue(await createAccount(db, ids), 1);
     const [job] = await claim(1);
-    await endRunWithin(db, { ids, clock: systemClock }, runId, job?.fence ?? 0, ownEnd('conversation'));
+    await endRunWithin(db, deps, { id: runId, fence: job?.fence ?? 0, callId: null }, ownEnd('conversation'));
     expect(await db.query(claimJobs, ['w', 'extract', 5, 10_000])).toHaveLength(1);
     await db.query(expire, [runId]);
     await reap({ db, ids, clock: systemClock, log });

@@ -7,7 +7,7 @@ import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Carrier } from '../../../src/carriers/carrier.ts';
 import { readConfig } from '../../../src/config.ts';
-import { startService } from '../../../src/main.ts';
+import { startService } from '../../../src/service.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { freshDatabase, type TestDatabase } from '../../kit/database.ts';
 import { until } from '../../kit/until.ts';

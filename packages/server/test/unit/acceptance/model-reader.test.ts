@@ -106,15 +106,17 @@ describe('a task that is read by a model', () => {
 
   it('is called at its explicit targets, whatever the model says, and these are not told', async () => {
     const recipients = [
-      { phones: [bob], region: null, locale: null },
+      { phones: [bob, '+12125550103'], region: null, locale: null },
       { phones: [ada], region: 'US', locale: 'en-US' },
+      { phones: ['+12125550104'], region: 'US', locale: null },
     ];
-    const model = answers({ recipients: [target([], 'es-US'), target([0], 'es-US')] });
+    const model = answers({ recipients: [target([], 'es-US'), target([0], 'es-US'), target([2], 'es-MX')] });
     const { reading, server } = await read('Ask about Friday.', model, { recipients });
     expect(reading).toMatchObject({
       recipients: [
-        { phones: [bob], locale: 'es-US' },
+        { phones: [bob, '+12125550103'], locale: 'es-US' },
         { phones: [ada], locale: 'en-US' },
+        { phones: ['+12125550104'], locale: 'es-MX' },
       ],
     });
     expect(JSON.stringify(server.requests)).not.toMatch(/555/);

@@ -1,7 +1,7 @@
 import type { CallSchema, CallSchemaNode, Scalar } from '@trunkcall/contract';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { assemble, leavesOf, questionsOf } from '../../../src/calls/fields.ts';
+import { assemble, isPathIn, leavesOf, questionsOf } from '../../../src/calls/fields.ts';
 import { splitList } from '../../../src/calls/lists.ts';
 import { createResultValidator } from '../../../src/result/validate.ts';
 
@@ -17,6 +17,58 @@ const object = (
   additionalProperties: false,
 });
 const text = { type: 'string' } as const;
+
+describe('the path of a value', () => {
+  const schema = object({
+    name: text,
+    'a/b~': object({ city: text }),
+    tags: { type: 'array', items: text },
+    visits: { type: 'array', items: object({ who: text, tags: { type: 'array', items: text } }, ['who']) },
+  });
+
+  it('is that of a leaf, or of something in a list', () => {
+    for (const path of [
+      'name',
+      'a~1b~0/city',
+      'tags',
+      'tags/0',
+      'visits/12/who',
+      'visits/0/tags',
+      'visits/0/tags/3',
+    ])
+      expect([path, isPathIn(schema, path)]).toEqual([path, true]);
+  });
+
+  it('is no other', () => {
+    for (const path of [
+      '',
+      'other',
+      'a~1b~0',
+      'name/0',
+      'tags/x',
+      'tags/-1',
+      'visits',
+      'visits/0',
+      'visits/0/when',
+      'toString',
+    ])
+      expect([path, isPathIn(schema, path)]).toEqual([path, false]);
+  });
+
+  it('builds the items of a list in the order of their indexes, without gaps and without what lacks something', () => {
+    const values = new Map<string, Scalar>([
+      ['visits/10/who', 'Cyd'],
+      ['visits/2/who', 'Bob'],
+      ['visits/2/tags/1', 'late'],
+      ['visits/1/tags/0', 'nobody'],
+      ['tags/0', 'one, two'],
+    ]);
+    expect(assemble(schema, values)).toEqual({
+      tags: ['one, two'],
+      visits: [{ who: 'Bob', tags: ['late'] }, { who: 'Cyd' }],
+    });
+  });
+});
 
 describe('the leaves of a schema', () => {
   it('are its scalars and lists of scalars, in order, by path', () => {

@@ -13,6 +13,7 @@ const run = (over: Partial<CallRunState>): CallRunState => ({
   error_code: 'no_answer',
   error_detail_code: 'busy',
   answered: false,
+  rang: false,
   ...over,
 });
 const recipient = (over: Partial<RecipientState> = {}): RecipientState => ({
@@ -49,6 +50,11 @@ describe('how a call goes on', () => {
       expect(after({ error_detail_code: detail })).toEqual(settles('failed'));
     },
   );
+
+  it('rings no other phone after a carrier that failed behind the ringing', () => {
+    expect(after({ error_detail_code: 'carrier_error', rang: true })).toEqual(settles('failed'));
+    expect(after({ error_detail_code: 'busy', rang: true })).toEqual(dialsNext);
+  });
 
   it('ends with the person who was reached', () => {
     expect(after({ status: 'completed', error_code: null, error_detail_code: null })).toEqual(
@@ -128,6 +134,7 @@ const anEnd = fc.oneof(
     error_code: fc.constant('no_answer'),
     error_detail_code: fc.constantFrom(...Object.keys(detailCodes)),
     answered: fc.boolean(),
+    rang: fc.boolean(),
   }),
 );
 

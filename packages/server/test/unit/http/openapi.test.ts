@@ -85,7 +85,13 @@ describe('the OpenAPI document', () => {
     const create = operations.find(({ method }) => method === 'post')?.operation['responses'] as Node;
     expect(Object.keys(create)).toEqual(expect.arrayContaining(['201', '404', '409', '413', '422']));
     const text = JSON.stringify(document.paths);
-    const operatorOnly = ['run_not_cancelable', 'goal_invalid', 'already_exists', 'goal_state_conflict'];
+    const operatorOnly = [
+      'run_not_cancelable',
+      'goal_invalid',
+      'already_exists',
+      'goal_state_conflict',
+      'edit_conflict',
+    ];
     const missing = Object.keys(apiErrors).filter((code) => !text.includes(`\`${code}\``));
     expect(operatorOnly).toEqual(expect.arrayContaining(missing));
   });

@@ -155,6 +155,12 @@ describe('a fault', () => {
     }
   });
 
+  it('is not that an answer comes slowly', async () => {
+    const { server, chat } = await start({ fault: () => 'drip' });
+    expect(await chat.ask(question, signal)).toMatchObject({ kind: 'answer' });
+    expect(server.requests).toHaveLength(1);
+  });
+
   it('asks for a pause and gets it within bounds', async () => {
     const { clock, chat } = await start({ fault: first({ status: 429, retryAfter: '7' }) });
     expect(await chat.ask(question, signal)).toMatchObject({ kind: 'answer' });

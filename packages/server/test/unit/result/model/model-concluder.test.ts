@@ -114,9 +114,9 @@ describe('a conclusion by a model', () => {
     expect(data).toContain('{"recipient":0,"status":"failed","outcome":"busy","result":null}');
   });
 
-  it('leaves out an item whose words nobody said, and keeps those behind it', async () => {
+  it('leaves out an item that lacks what it requires because nobody said it, and keeps those behind it', async () => {
     const [ada, bob] = answer.fields.visits;
-    const wrong = { who: claim('Cyd', 'Cyd comes', [2]), tags: null };
+    const wrong = { who: claim('Cyd', 'Cyd comes', [2]), tags: [claim('quick', 'quick', [2])] };
     const { conclusion } = await conclude(() => ({
       ...answer,
       fields: { ...answer.fields, visits: [ada, wrong, bob] },

@@ -1,0 +1,98 @@
+/**
+ * Words that forbid calling a number, in English, Spanish, German, French, Italian and Portuguese, and the plainest
+ * ones of some more languages.
+ */
+import { anyOf, word } from './words.ts';
+
+const not =
+  "don['’]?t|do not|never|must ?n['’]?t|must not|should ?n['’]?t|should not|shall not|may not|can ?n['’]?t|can ?not|not|no longer";
+/** What may stand between "not" and "call". "Do not forget to call" is no prohibition, so this is a closed list. */
+const filler =
+  'to|be|being|been|ever|again|please|you|dare|try|trying|attempt|attempting|place|placing|make|making|start|any|an?|the|all|further|more|phone|telephone|outgoing|outbound|allowed|permitted|authori[sz]ed|want|wanting|wish|like|accept|accepting|receive|receiving|get|take|under|any|circumstances|even|directly|just|simply|yet|supposed|meant|for|actually|or|it|use|number';
+const call =
+  'calls?|calling|called|dial|dials|dialing|dialling|dialed|dialled|ring|ringing|rung|phone|phoning|phoned|telephone|telephoned|contact|contacting|contacted|reach out|use|using|used|disturb|disturbed|bother|bothered';
+const stop =
+  'stop|stops|cease|avoid|avoids|avoiding|cancel|cancels|cancell?ed|cancell?ing|quit|halt|suspend|refrain from|abstain from|prevent|skip|decline|forbidden to|prohibited to|illegal to|without';
+const calls = 'calls?|calling|dialing|dialling|ringing|phoning|telephoning|contacting|dial';
+
+const english = [
+  `${word(not)} (?:(?:${filler}),? ){0,6}${word(call)}(?!-)`,
+  // Stopping what others do is something to talk about.
+  `${word(stop)} (?:(?:all|any|every|the|this|that|our|your|my|further|more|future|scheduled|planned|phone|to|from|making|placing) ){0,3}${word(calls)}(?! (?:me|us)(?!\\p{L}))`,
+  `${word('no')} (?:(?:more|further|phone|telephone|outgoing|outbound|other) )?${word('calls|calling|contact')}`,
+  `do[ -]not[ -]call|${word('dnc|dnd|no-call')}`,
+  word(
+    'black-?list\\p{L}*|block-?list\\p{L}*|blocked|off[- ]limits|opted[- ]out|opt-?out|unsubscribed|under no circumstances|in no case',
+  ),
+  word(
+    'wrong number|out of service|disconnected|no longer in (?:use|service)|not in (?:use|service)|not valid|invalid',
+  ),
+  `${word('leave')} (?:\\S+ ){0,4}${word('alone')}`,
+];
+const spanish = [
+  `${word('no|nunca|jamás|tampoco')} (?:(?:se|la|lo|le|les|los|las|nos|me|debe|deben|debemos|hay que|puede|pueden|quiere|quieren|desea|que|vuelva|volver|a|ser|recibir|más|nunca|por favor) ){0,5}(?:llam\\p{L}*|marc[ae]\\p{L}*|marques?|marquen?|telefone\\p{L}*|contact\\p{L}*|us[ae]r?)`,
+  `${word('evit[ae]r?|evite|dej[ae] de|deje de|prohibido|sin|cancel[ae]r?|cancele')} (?:(?:las?|el|todas|cualquier|de) ){0,3}(?:llam\\p{L}*|marcar|contactar)`,
+];
+const german = [
+  // "Rufen Sie … nicht an": the number may stand on either side.
+  `(?<!\\p{L})(?:nicht|nie|niemals|keinesfalls|nicht mehr|nimmer)(?: (?:mehr|wieder|mehr wieder|direkt|unter dieser nummer))? (?:an(?=\\s*(?:[.,;!?)]|$|${word('und|oder|sondern|bitte|da|weil|wenn')}))|anruf\\p{L}*|anzurufen|angerufen|ruf\\p{L}*|kontaktier\\p{L}*|wähl\\p{L}*|verwende\\p{L}*|telefonier\\p{L}*)`,
+  `${word('ruf\\p{L}*|kontaktier\\p{L}*|wähl\\p{L}*|telefonier\\p{L}*')} [^.;,]{0,40}?${word('nicht|nie|niemals|keinesfalls|auf keinen fall|unter keinen umständen')}(?=[^.;,]{0,30}$)`,
+  word('keine (?:weiteren )?anrufe|kein anruf|nicht angerufen werden|auf keinen fall|unter keinen umständen'),
+];
+const french = [
+  `(?<!\\p{L})(?:n['’]|ne )(?:(?:pas|plus|jamais|la|le|les|lui|leur|me|nous|doit|doivent|faut|veut|veulent|souhaite|peut|être|qu['’]on|plus jamais|surtout) |l['’]){0,5}(?:appel\\p{L}*|rappel\\p{L}*|contact\\p{L}*|télépho\\p{L}*|compos\\p{L}*|joign\\p{L}*|utilis\\p{L}*)`,
+  `${word('évite[rz]?|cesse[rz]?|arrête[rz]?|annule[rz]?|interdi[te]\\p{L}*|interdiction|sans|jamais')} (?:(?:de|les?|tous|tout) |d['’]|l['’]){0,3}appel\\p{L}*`,
+];
+const italian = [
+  `${word('non|mai|né')} (?:(?:si|la|lo|le|li|ci|mi|deve|devono|va|vanno|vuole|vogliono|bisogna|essere|venire|più|mai|può) ){0,5}(?:chiam\\p{L}*|richiam\\p{L}*|telefon\\p{L}*|contatt\\p{L}*|compon\\p{L}*|us[ai]\\p{L}*)`,
+  `${word('evit\\p{L}+|smett\\p{L}+|annull\\p{L}+|vietato|senza')} (?:(?:di|la|le|il|ogni) ){0,3}(?:chiam\\p{L}*|telefon\\p{L}*)`,
+];
+const portuguese = [
+  `${word('não|nunca|jamais')} (?:(?:se|a|o|as|os|lhe|me|nos|deve|devem|quer|querem|pode|deseja|ser|receber|mais|para|volte) ){0,5}(?:lig\\p{L}*|telefon\\p{L}*|contat\\p{L}*|contact\\p{L}*|cham\\p{L}*|disq\\p{L}*|us[ae]r?)`,
+  `${word('evit[ea]r?|par[ea] de|deix[ea] de|cancel[ea]r?|proibido|sem')} (?:(?:as?|o|qualquer|todas|de) ){0,3}(?:lig\\p{L}*|chamad\\p{L}*|telefon\\p{L}*)`,
+];
+const others = [
+  `${word('bel|bellen')} [^.;,]{0,40}${word('niet|nooit')}|${word('niet|nooit')} (?:meer )?bellen`,
+  `${word('nie')} (?:\\p{L}+ )?(?:dzwo\\p{L}*|zadzwo\\p{L}*)|${word('не')} (?:\\p{L}+ )?(?:\\p{L}*звон\\p{L}*|набир\\p{L}*)`,
+  `${word('arama|aramayın|aramayınız|aranmasın')}|${word('ikke|inte|älä')} (?:ring\\p{L}*|soita)|${word('ring\\p{L}*')} [^.;,]{0,30}${word('ikke|inte')}`,
+  '電話しない|かけない|電話をしない|不要(?:再)?(?:拨打|打|致电|联系)|别(?:再)?(?:拨打|打|致电)|請勿|请勿|勿(?:打|撥|拨)|전화하지',
+];
+
+const forbids = anyOf(...english, ...spanish, ...german, ...french, ...italian, ...portuguese, ...others);
+/** Right before a number. */
+const excludes = anyOf(
+  `(?:${word('instead of|rather than|other than|except(?: for)?|excluding|not|nor|but not|ignore|disregard|forget|remove|delete|block|avoid|skip|sondern nicht|außer|excepto|salvo|sauf|tranne|exceto')})(?: calling| the| number| line| on| at| under| al| to){0,3}[\\s:]*$`,
+);
+/** What says of the number before it that it is not to be called. */
+const forbidsLast = anyOf(
+  `${word('be|being|been|werden')} `,
+  word(
+    'it|this|that|these|those|them|him|her|there|this one|number|line|nummer|número|numéro|numero|list|liste|lista',
+  ),
+  word(
+    'called|phoned|contacted|dialled|dialed|blacklisted|blocklisted|blocked|disconnected|service|limits|out|use|valid|invalid',
+  ),
+  `${word('an|angerufen|anrufen|appelé\\p{L}*|chiamat\\p{L}*|llamad\\p{L}*|ligad\\p{L}*')}|l['’]|\\p{L}{3}(?:lo|la|le)$`,
+);
+
+/** Whether words forbid to call. */
+export function forbidsCalling(words: string): boolean {
+  return forbids.test(words);
+}
+
+/** Where words begin to forbid a call; -1 when they do not. */
+export function prohibitionIn(words: string): number {
+  return words.search(forbids);
+}
+
+/** Whether the words right before a number leave it out. */
+export function leavesOut(before: string): boolean {
+  return excludes.test(before);
+}
+
+/** Whether a prohibition speaks of something named before it ("it must not be called"), and not of what follows. */
+export function pointsBack(words: string): boolean {
+  const found = forbids.exec(words);
+  if (found === null) return false;
+  return forbidsLast.test(words.slice(found.index, found.index + found[0].length + 24));
+}

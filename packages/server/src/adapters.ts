@@ -1,0 +1,126 @@
+/** Builds the adapters that the settings ask for. */
+import { readFileSync } from 'node:fs';
+import type { Agent } from './agents/agent.ts';
+import { findEspeak } from './agents/audio/espeak.ts';
+import { createCascadeAgent } from './agents/cascade/cascade-agent.ts';
+import { cascadeParts } from './agents/cascade/parts.ts';
+import { createRealtimeAgent } from './agents/realtime/realtime-agent.ts';
+import { createScriptedAgent } from './agents/scripted/scripted-agent.ts';
+import type { Carrier, Reach } from './carriers/carrier.ts';
+import { createSimulatedNetwork } from './carriers/simulated/network.ts';
+import { createSipCarrier, sipReach } from './carriers/sip/sip-carrier.ts';
+import { ConfigError, type Config } from './config.ts';
+import { createChat, type Chat } from './platform/chat/chat.ts';
+import { openAiUrl } from './platform/chat/provider.ts';
+import { systemClock as clock } from './platform/clock.ts';
+import type { Logger } from './platform/log.ts';
+import { createDestinations, createResolve, type Destinations } from './publication/destination.ts';
+import { statement, type Database } from './storage/database.ts';
+import { openEmbedded } from './storage/embedded.ts';
+import { checkDurability, openPostgres } from './storage/postgres.ts';
+import { createTrunkSlots } from './storage/trunk-slots.ts';
+
+export async function openDatabase(
+  config: Config,
+  log: Logger,
+  onFatal: (error: Error) => void,
+): Promise<Database> {
+  if (config.databaseUrl === null) {
+    return openEmbedded({ dataDir: config.dataDir, onLost: onFatal });
+  }
+  const db = openPostgres({
+    url: config.databaseUrl,
+    maxConnections: config.databaseConnections,
+    onConnectionLost: (error) => log.warn({ err: error }, 'database connection lost'),
+  });
+  try {
+    for (const warning of await checkDurability(db)) log.warn({ ...warning }, 'the database is not safe');
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+  return db;
+}
+
+const ping = statement<{ readonly one: number }>('ping', 'select 1 as one');
+
+export async function databaseProblems(db: Database): Promise<string[]> {
+  try {
+    await db.query(ping);
+    return [];
+  } catch {
+    return ['the database can not be asked'];
+  }
+}
+
+/**
+ * In `test` the simulated network alone, whatever trunks are configured: nobody's phone can ring. In `production` the
+ * trunks alone, where a call must be a call. Null without the role `worker`, or without trunks.
+ */
+export async function carrierOf(
+  config: Config,
+  db: Database,
+  log: Logger,
+  onFatal: (error: Error) => void,
+): Promise<Carrier | null> {
+  const { environment, simulationSeed: seed, simulationSpeed: speed, trunks, sip } = config;
+  if (environment === 'test' && trunks.length > 0)
+    log.warn({ trunks: trunks.length }, 'trunks are not used in the environment test');
+  if (!config.roles.includes('worker')) return null;
+  if (environment === 'test') return createSimulatedNetwork({ clock, seed, speed });
+  if (trunks.length === 0) return null;
+  const spend = config.maxSpendPerAccountPerDay;
+  return createSipCarrier({
+    trunks,
+    sip,
+    clock,
+    log,
+    slots: createTrunkSlots(db, clock),
+    onFatal,
+    dailyLimits: {
+      callsPerNumber: config.maxCallsPerNumberPerDay,
+      callsPerAccount: config.maxCallsPerAccountPerDay,
+      spendPerAccount: spend === null ? null : BigInt(Math.round(spend * 1_000_000)),
+    },
+  });
+}
+
+/** What the workers of this deployment can call, for a process that is none. */
+export function reachOf({ environment, trunks }: Config): Reach | null {
+  if (environment === 'test') return createSimulatedNetwork({ clock });
+  return trunks.length === 0 ? null : sipReach(trunks);
+}
+
+/** Whoever can speak here; one that lacks something says so when it is asked. */
+export async function agentsOf(config: Config, reach: Reach | null): Promise<Agent[]> {
+  const synthesizer = reach?.media === 'audio' ? await findEspeak({ clock }) : null;
+  const { realtimeDialect: dialect, realtimeUrl: url, realtimeApiKey: apiKey, realtimeModel: model } = config;
+  return [
+    createScriptedAgent({ clock, synthesizer }),
+    createRealtimeAgent({ clock, provider: { dialect, url, apiKey, model } }),
+    createCascadeAgent(cascadeParts(config, clock)),
+  ];
+}
+
+/** Reads tasks and draws results; null where no chat model is configured: then rules do. */
+export function chatOf({ chatUrl, chatApiKey: apiKey, chatModel: model }: Config, log: Logger): Chat | null {
+  if (chatUrl === null && apiKey === null) return null;
+  if (model !== null) return createChat({ clock, url: chatUrl ?? openAiUrl, apiKey, model });
+  log.warn('TRUNKCALL_CHAT_MODEL is not set: tasks are read and results drawn without a model');
+  return null;
+}
+
+/** PEM; none when there is no such setting. Throws: ConfigError. */
+export function readAuthorities({ webhookCaFile: file }: Config): string | null {
+  if (file === null) return null;
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new ConfigError('TRUNKCALL_WEBHOOK_CA_FILE names a file that can not be read', { cause });
+  }
+}
+
+/** Where webhooks may go. */
+export function destinationsOf({ webhookAllow }: Config): Destinations {
+  return createDestinations({ allow: new Set(webhookAllow), resolve: createResolve(), clock });
+}
