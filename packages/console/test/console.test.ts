@@ -255,6 +255,7 @@ describe.skipIf(missing)('the console in a browser', () => {
     await expectAccessible(page);
     await page.goto('/console/people');
     await heading('Sign in to Trunkcall').waitFor();
+    expect(await page.getByRole('navigation').count()).toBe(0);
   });
 });
 

@@ -178,7 +178,7 @@ export const CallEvent = Type.Object(
     type: enumeration(Object.keys(callEvents) as CallEventType[], { description: 'What happened.' }),
     call_id: Type.String({ description: 'The call of the trace.' }),
     created_at: timestamp('When it was recorded.'),
-    level: enumeration(['info', 'warning', 'error']),
+    level: enumeration(['info', 'warning', 'error'], { description: 'How much it should concern people.' }),
     status: enumeration(callStatuses, { description: 'State of the call with this event.' }),
     message: Type.String({ description: 'For people.' }),
     details: jsonObject('More about it; ids and codes, never spoken words.'),

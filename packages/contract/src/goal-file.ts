@@ -271,6 +271,12 @@ export const GoalFile = Type.Object(
       closed,
     ),
     machine: MachinePolicy,
+    record: Type.Optional(
+      Type.Boolean({
+        description:
+          'Record both directions of the call; the callee is told so first. Not in the simulated network.',
+      }),
+    ),
     calling_window: Type.Optional(CallingWindow),
     callees: Type.Optional(Type.Array(ScriptedCallee, { maxItems: 100 })),
   },

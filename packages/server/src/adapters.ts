@@ -1,5 +1,6 @@
 /** Builds the adapters that the settings ask for. */
 import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Agent } from './agents/agent.ts';
 import { findEspeak } from './agents/audio/espeak.ts';
 import { createCascadeAgent } from './agents/cascade/cascade-agent.ts';
@@ -77,6 +78,7 @@ export async function carrierOf(
     log,
     slots: createTrunkSlots(db, clock),
     onFatal,
+    recordings: { directory: recordingsOf(config), retentionDays: config.recordingRetentionDays },
     dailyLimits: {
       callsPerNumber: config.maxCallsPerNumberPerDay,
       callsPerAccount: config.maxCallsPerAccountPerDay,
@@ -90,6 +92,10 @@ export function reachOf({ environment, trunks }: Config): Reach | null {
   if (environment === 'test') return createSimulatedNetwork({ clock });
   return trunks.length === 0 ? null : sipReach(trunks);
 }
+
+/** The directory of recordings of this process. */
+export const recordingsOf = ({ recordingsDir, dataDir }: Config): string =>
+  resolve(recordingsDir ?? join(dataDir, 'recordings'));
 
 /** Whoever can speak here; one that lacks something says so when it is asked. */
 export async function agentsOf(config: Config, reach: Reach | null): Promise<Agent[]> {

@@ -39,6 +39,8 @@ export interface Config extends TrunkSettings, CascadeSettings {
   readonly rateLimitPerSecond: number;
   readonly rateLimitBurst: number;
   readonly maxQueuedTasks: number;
+  readonly recordingsDir: string | null;
+  readonly recordingRetentionDays: number;
   readonly callTaskCutoff: 'on' | 'off';
   readonly webhookHeaderPrefix: string;
   readonly webhookAllow: readonly string[];
@@ -271,6 +273,21 @@ export const settings: Settings = {
     default: '1000',
     about: 'Requests of one API key that may come at once.',
     read: integer(1, 1_000_000),
+  },
+  recordingsDir: {
+    variable: 'TRUNKCALL_RECORDINGS_DIR',
+    takes: 'a directory',
+    default: null,
+    about:
+      'Where calls of Goals with `record` are kept on the machine that leads them, as stereo WAV files; `recordings` in the data directory when not set.',
+    read: text,
+  },
+  recordingRetentionDays: {
+    variable: 'TRUNKCALL_RECORDING_RETENTION_DAYS',
+    takes: 'a whole number from 1 to 3650',
+    default: '30',
+    about: 'Days after which recordings are removed.',
+    read: integer(1, 3_650),
   },
   maxQueuedTasks: {
     variable: 'TRUNKCALL_MAX_QUEUED_TASKS',
@@ -506,6 +523,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     maxSpendPerAccountPerDay: read(settings.maxSpendPerAccountPerDay),
     rateLimitPerSecond: read(settings.rateLimitPerSecond),
     rateLimitBurst: read(settings.rateLimitBurst),
+    recordingsDir: read(settings.recordingsDir),
+    recordingRetentionDays: read(settings.recordingRetentionDays),
     maxQueuedTasks: read(settings.maxQueuedTasks),
     callTaskCutoff: read(settings.callTaskCutoff),
     webhookHeaderPrefix: read(settings.webhookHeaderPrefix),

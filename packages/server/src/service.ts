@@ -20,6 +20,7 @@ import {
   openDatabase,
   reachOf,
   readAuthorities,
+  recordingsOf,
 } from './adapters.ts';
 import { prepareDeployment } from './authoring/first-start.ts';
 import { createKeyring } from './authoring/keys.ts';
@@ -201,6 +202,7 @@ async function start(
       configuredToken: config.operatorToken,
       keys,
       readiness,
+      recordings: recordingsOf(config),
       endpoints: createEndpoints({ db, clock, ids, destinations, onDue }),
       cancelRun: (runId) => cancelRun(db, { clock, ids }, (id) => worker?.stopRun(id), runId),
       stopCall: (callId) => stopCall(db, { clock, ids }, (id) => worker?.stopRun(id), callId),

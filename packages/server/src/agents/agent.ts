@@ -25,6 +25,8 @@ export interface Brief {
   readonly resultSchema: ResultSchema;
   readonly settings: AgentSettings;
   readonly machine: MachinePolicy;
+  /** The call is recorded, and the callee must be told. */
+  readonly recorded: boolean;
   /** Leg time at which to wrap up, milliseconds. */
   readonly wrapUpAtMs: number;
 }

@@ -53,11 +53,11 @@ export function promptFor(brief: Brief): Prompt {
 }
 
 /** The first sentence (A1): ours where we have it in the language, else the model's. */
-function disclosureOf({ callerName, locale }: Brief, language: string): string {
+function disclosureOf({ callerName, locale, recorded }: Brief, language: string): string {
   const caller = callerName.trim().replace(/\.+$/, '');
-  const known = localeFor(locale)?.texts.disclosure(caller);
+  const known = localeFor(locale, recorded)?.texts.disclosure(caller);
   if (known !== undefined) return `Your first sentence is exactly: ${quoted(known)}`;
-  return `Your first sentence says, in ${language}, that an automated assistant is calling for ${quoted(caller)}; it names both.`;
+  return `Your first sentence says, in ${language}, that an automated assistant is calling for ${quoted(caller)}${recorded ? ', and that the call is recorded' : ''}; it says all of that.`;
 }
 
 function standing(brief: Brief, language: string, disclosure: string): string {

@@ -54,6 +54,8 @@ export interface CallOrder {
   readonly ringLimitMs: number;
   /** BCP 47 locale of the callee. */
   readonly locale: string;
+  /** Record both directions for so long at most, milliseconds; a carrier without sound has nothing to record. */
+  readonly recordMs?: number;
   /**
    * Asked right before a request leaves that can make a phone ring; false gives the call up. A carrier that tries
    * another way may have been paused meanwhile, longer than its caller's right to dial. Absent: always.

@@ -104,6 +104,7 @@ async function place(
     ringLimitMs: content.limits.ring_seconds * 1_000,
     locale: content.locale,
     mayLeave: () => lease.holds(),
+    ...(content.record === true && { recordMs: content.limits.call_seconds * 1_000 }),
     simulation: { resultSchema: content.result_schema, callees: content.callees ?? [] },
   };
   let state: AttemptState = 'dialing';

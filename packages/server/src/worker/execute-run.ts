@@ -95,6 +95,7 @@ async function carryThrough(
       resultSchema: content.result_schema,
       settings: content.agent,
       machine: content.machine,
+      recorded: content.record === true,
       wrapUpAtMs: callLimitMs - wrapUpMs,
     },
     leg: dialled.leg,

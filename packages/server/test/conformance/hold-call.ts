@@ -108,6 +108,7 @@ export function briefFor(over: Partial<Omit<Brief, 'resultSchema'>> & Pick<Brief
     resultSchema: over.resultSchema,
     settings: { kind: 'scripted' },
     machine: over.machine ?? 'hang_up',
+    recorded: over.recorded ?? false,
     wrapUpAtMs: over.wrapUpAtMs ?? 90_000,
   };
 }

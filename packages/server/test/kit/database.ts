@@ -31,10 +31,15 @@ export function freshDatabase(kind: Database['kind']): Promise<TestDatabase> {
 async function freshPostgres(): Promise<TestDatabase> {
   const serverUrl = inject('postgresUrl');
   const name = `test_${randomBytes(8).toString('hex')}`;
-  const admin = openPostgres({ url: serverUrl, maxConnections: 1, statementTimeoutMs: 60_000 });
+  const admin = openPostgres({
+    url: serverUrl,
+    maxConnections: 1,
+    statementTimeoutMs: 60_000,
+    connectTimeoutMs: 60_000,
+  });
   await admin.execute(`CREATE DATABASE ${name} TEMPLATE ${templateDatabase}`);
   const url = databaseUrl(serverUrl, name);
-  const db = openPostgres({ url });
+  const db = openPostgres({ url, connectTimeoutMs: 30_000 });
   async function close(): Promise<void> {
     await db.close();
     // FORCE: a test may have left other pools open.

@@ -14,6 +14,9 @@ import { openPostgres } from '../../src/storage/postgres.ts';
 import { startPostgresServer } from './postgres-server.ts';
 import { databaseUrl, templateDatabase } from './urls.ts';
 
+/** A machine that is busy with other tests may take its time. */
+const patient = { maxConnections: 1, connectTimeoutMs: 60_000 };
+
 declare module 'vitest' {
   export interface ProvidedContext {
     /** The database `postgres` of the run's server. */
@@ -37,10 +40,10 @@ export default async function setUp(project: TestProject): Promise<() => Promise
 
 async function startServer(): ReturnType<typeof startPostgresServer> {
   const server = await startPostgresServer({ fsync: false });
-  const admin = openPostgres({ url: server.url, maxConnections: 1 });
+  const admin = openPostgres({ url: server.url, ...patient });
   await admin.execute(`CREATE DATABASE ${templateDatabase}`);
   await admin.close();
-  const template = openPostgres({ url: databaseUrl(server.url, templateDatabase), maxConnections: 1 });
+  const template = openPostgres({ url: databaseUrl(server.url, templateDatabase), ...patient });
   await migrate(template);
   // PostgreSQL copies a template only while nobody is connected to it.
   await template.close();

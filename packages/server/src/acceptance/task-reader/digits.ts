@@ -34,18 +34,19 @@ export function literalDigits(text: string): ReadonlySet<string> {
     const parts = stretched.match(/\d+/g) ?? [];
     const namesCountry = groups?.['plus'] !== undefined || /^(?:00|011$)/.test(parts[0] ?? '');
     const starts = namesCountry ? [0] : parts.keys();
-    for (const start of starts) {
-      for (const digits of beginnings(parts.slice(start, start + maxGroups))) found.add(digits);
-    }
+    for (const start of starts) addBeginnings(parts, start, found);
   }
   return found;
 }
 
-/** The first group, and what it begins together with those behind it. */
-function beginnings(groups: readonly string[]): string[] {
-  return groups
-    .map((_, last) => groups.slice(0, last + 1).join(''))
-    .filter(({ length }) => length <= maxDigits);
+/** Adds the group at `start`, and what it begins together with those behind it. */
+function addBeginnings(groups: readonly string[], start: number, found: Set<string>): void {
+  let digits = '';
+  for (const group of groups.slice(start, start + maxGroups)) {
+    digits += group;
+    if (digits.length > maxDigits) return;
+    found.add(digits);
+  }
 }
 
 const internationalPrefixes = ['', '00', '010', '011', '0011', '810'];

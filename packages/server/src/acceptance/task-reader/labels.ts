@@ -2,9 +2,7 @@
  * What the words before and after some digits say about them, in the languages that tasks are mostly written in.
  * Patterns see the words right before the digits, or right behind them.
  */
-
-/** Words that are no part of other words; \b knows ASCII letters only. */
-const word = (alternatives: string) => `(?<!\\p{L})(?:${alternatives})(?!\\p{L})`;
+import { word } from './words.ts';
 
 /** Things that have a number which is no phone number. */
 const numberedThings = word(
@@ -29,19 +27,15 @@ const isNumberOfSomething = new RegExp(
 );
 /** Lines that nobody is to be called on, whatever country the number names. */
 const isOtherLine = new RegExp(
-  `${word('fax|whatsapp|sms|text (?:message )?to|calling from')}(?:[\\s:#=.,()'"-]|${between})*$`,
-  'iu',
-);
-const isForbidden = new RegExp(
-  `(?:${word("don['’]?t|do not|never|not to")} (?:ever )?${word('call|dial|ring|phone|contact|use')}|` +
-    `${word('no llames?')})[^,;]{0,40}$|` +
-    `${word('instead of|rather than|not')}(?: calling)?(?: at| on)?\\s*$`,
+  `${word('fax|whatsapp|sms|text(?: message)?|calling from|caller id')}(?: (?:him|her|them|it|me|us))?(?:[\\s:#=.,()'"-]|${between}|${word('at|on')})*$`,
   'iu',
 );
 /** Where the callee may call back: "ask them to call me at …". At the beginning of a sentence it is the task itself. */
 const isForCallingBack = new RegExp(
   `(?<!you )${word('to|can|could|should|shall|may|must|will|they|she|he|them|him|her')} (?:(?!you )\\p{L}+ )?` +
     `${word('call|ring|phone|reach|contact|text|get')}(?: back)? ${word('me|us')}[^,;]{0,40}$|` +
+    `${word('reach|contact|text|get back to|get hold of')} ${word('me|us')}[^,;]{0,40}$|` +
+    `${word('call|ring|phone')} ${word('me|us')} back[^,;]{0,40}$|` +
     `${word('my|our')}(?: own| phone| cell| mobile| direct| callback)? ${word('number|phone|cell|mobile|line')}[^,;]{0,20}$|` +
     `${word('call-?back|callback')}(?: ${word('number|at|to|on')})*[\\s:]*$`,
   'iu',
@@ -74,7 +68,7 @@ const isFallback = new RegExp(
   word(
     [
       'no (?:answer|one answers|reply|response)|unavailable|unreachable|busy|or else|otherwise|back-?up|fall-?back',
-      "(?:(?:does|do|is|are|will|can)(?:n['’]t| not)|cannot|not) (?:be )?(?:answer\\p{L}*|pick|respond|reply|there|available|reach\\p{L}*)",
+      "(?:(?:does|do|is|are|will|ca|can)(?:n['’]t| not)|cannot|not) (?:be )?(?:answer\\p{L}*|pick|respond|reply|there|available|reach\\p{L}*)",
       'alternativ\\p{L}*|si no|sino|sinon|à défaut|wenn nicht|ansonsten|se não|senão|se non|altrimenti',
       'falls (?:sie|er|niemand|keine[rs]?|nicht)|w przeciwnym razie',
     ].join('|'),
@@ -82,9 +76,9 @@ const isFallback = new RegExp(
   'iu',
 );
 
-/** Whether a number is not to be called, by the words of its sentence that stand before and behind it. */
-export function isNotToBeCalled(before: string, behind: string): boolean {
-  const patterns = [isOtherLine, isForbidden, isForCallingBack];
+/** Whether a number is for faxes, texts or for calling back, by the words right before and behind it. */
+export function isForOtherUse(before: string, behind: string): boolean {
+  const patterns = [isOtherLine, isForCallingBack];
   return patterns.some((pattern) => pattern.test(before)) || isFax.test(behind);
 }
 

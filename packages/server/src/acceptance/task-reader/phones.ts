@@ -1,7 +1,10 @@
 /** Finds the numbers to call in the words of a task. */
 import { findPhoneNumbersInText, isSupportedCountry, type PhoneNumber } from 'libphonenumber-js/max';
 import { isAmong, literalDigits, nationalDigits, withAsciiDigits } from './digits.ts';
-import { isNoPhone, isNotToBeCalled, meansInstead, mentionsPhone } from './labels.ts';
+import { governs, isLabelled, isListed, isMentioned, isStated, newOrderIn, ordersCall } from './governing.ts';
+import { isForOtherUse, isNoPhone, meansInstead, mentionsPhone } from './labels.ts';
+import { forbidsAbove, forbidsBehind, forbidsFormer, leavesOut, prohibitionIn } from './prohibitions.ts';
+import { sentencesOf } from './sentences.ts';
 
 export interface Target {
   /** E.164. */
@@ -13,32 +16,56 @@ export interface Target {
   readonly instead: boolean;
 }
 
+export type Targets =
+  | { readonly kind: 'found'; readonly targets: readonly Target[] }
+  /** More numbers, or digits, than are looked at. */
+  | { readonly kind: 'too_many' };
+
 interface Candidate {
   readonly number: PhoneNumber;
   readonly startsAt: number;
   readonly endsAt: number;
 }
 
-/** As far as words before digits say something about them, UTF-16 units. */
-const maxReach = 120;
+/** What a task says of a number. What is only `stated` to be somebody's is called when nothing else is to be called. */
+type Verdict = 'target' | 'stated' | 'forbidden' | 'mentioned';
+
+/** As far as words before or behind digits say something about them, UTF-16 units. */
+const maxReach = 200;
+/** Five for each of a hundred recipients, and some to speak of. */
+const maxCandidates = 600;
+/** Groups of digits in what may be numbers; four to a number, as most are written. */
+const maxGroups = 2_000;
 
 /**
- * The numbers that a task says to call, in order, each once. National numbers are read as those of `region`.
+ * The numbers that a task says to call, in order, each once; none when it contradicts itself. National numbers are read
+ * as those of `region`.
  *
- * What may be something else is left out: the number of an order, an amount, a date, a number to call back, a number
- * that is not to be called, digits that are not written like a number of their country.
+ * A number needs words that say to call it: an order, an address ("at …"), a label, a place in a list. What may be
+ * something else is left out: the number of an order, an amount, a date, a number to call back or to pass on, digits
+ * that are not written like a number of their country. What is forbidden anywhere is called nowhere. Takes time in
+ * proportion to the task's length.
  */
-export function findTargets(task: string, region: string): Target[] {
+export function findTargets(task: string, region: string): Targets {
   const text = withAsciiDigits(task);
   const found = numbersIn(text, region);
+  if (found === null || found.length > maxCandidates) return { kind: 'too_many' };
+  const verdicts = judged(text, found);
+  const judgedAs = (verdict: Verdict) => found.filter((_, index) => verdicts[index] === verdict);
+  const [chosen, stated] = [judgedAs('target'), judgedAs('stated')];
+  const called = chosen.length > 0 ? chosen : stated;
+  const phones = new Set(called.map(({ number }) => number.number));
+  const isContradicted =
+    judgedAs('forbidden').some(({ number }) => phones.has(number.number)) ||
+    stated.some(({ number }) => !phones.has(number.number));
+  return { kind: 'found', targets: isContradicted ? [] : inOrder(text, called) };
+}
+
+function inOrder(text: string, called: readonly Candidate[]): Target[] {
   const targets = new Map<string, Target>();
   let previousEnd: number | null = null;
-  for (const [index, candidate] of found.entries()) {
-    const from = found[index - 1]?.endsAt ?? 0;
-    if (!isTarget(text, candidate, from)) continue;
-    const { number, startsAt, endsAt } = candidate;
-    const between = previousEnd === null ? '' : text.slice(previousEnd, startsAt);
-    const instead = between.length <= maxReach && meansInstead(between, endOfSentence(between));
+  for (const { number, startsAt, endsAt } of called) {
+    const instead = previousEnd !== null && isInstead(text.slice(previousEnd, startsAt));
     previousEnd = endsAt;
     if (targets.has(number.number)) continue;
     const hasExtension = number.ext !== undefined;
@@ -48,33 +75,172 @@ export function findTargets(task: string, region: string): Target[] {
   return [...targets.values()];
 }
 
+function isInstead(between: string): boolean {
+  if (between.length > maxReach) return false;
+  const last = sentencesOf(between).at(-1);
+  return meansInstead(between, between.slice(last?.startsAt));
+}
+
 /** The task with `mark` in place of everything that may be a phone number. */
 export function maskNumbers(task: string, region: string, mark: string): string {
-  return numbersIn(withAsciiDigits(task), region).reduceRight(
+  const found = numbersIn(withAsciiDigits(task), region);
+  if (found === null) return task.replace(/\p{Nd}+/gu, mark);
+  return found.reduceRight(
     (text, { startsAt, endsAt }) => text.slice(0, startsAt) + mark + text.slice(endsAt),
     task,
   );
 }
 
-function numbersIn(text: string, region: string): Candidate[] {
-  return isSupportedCountry(region) ? findPhoneNumbersInText(text, region) : findPhoneNumbersInText(text);
+/** Digits written like one number, or several of them side by side. */
+const stretch = /\d+(?:[ \u00a0\u00ad\u200b\u2060\u3000().\/[\]\-‐-―−－ー~⁓∼～+]{1,8}\d+)*/g;
+/** No phone number is shorter, and no extension stands further behind one. */
+const minDigits = 5;
+const extensionReach = 25;
+
+/** What may be phone numbers, in order; null when it is too much to be looked at. */
+function numbersIn(text: string, region: string): Candidate[] | null {
+  let groups = 0;
+  let lastEnd = -extensionReach;
+  const plain = text.replace(stretch, (digits, startsAt: number) => {
+    const isShort = digits.length < minDigits || digits.replace(/\D/g, '').length < minDigits;
+    if (isShort && startsAt - lastEnd > extensionReach) return '…'.repeat(digits.length);
+    if (!isShort) lastEnd = startsAt + digits.length;
+    groups += (digits.match(/\d+/g) ?? []).length;
+    return digits;
+  });
+  if (groups > maxGroups) return null;
+  const found = isSupportedCountry(region)
+    ? findPhoneNumbersInText(plain, region)
+    : findPhoneNumbersInText(plain);
+  return found.map(({ number, startsAt, endsAt }) => ({
+    number,
+    // "Ana (+1 …)": the bracket is none of the number's.
+    startsAt: startsAt + (/^\(\s*(?=\+)/.exec(plain.slice(startsAt, endsAt))?.[0].length ?? 0),
+    endsAt,
+  }));
 }
 
-function isTarget(text: string, { number, startsAt, endsAt }: Candidate, from: number): boolean {
-  const written = text.slice(startsAt, endsAt);
-  const before = endOfSentence(text.slice(Math.max(from, startsAt - maxReach), startsAt));
-  const behind = text.slice(endsAt, endsAt + maxReach);
-  if (!isAmong(literalDigits(written), number.number) || isNotToBeCalled(before, behind)) return false;
+/** A number and the words around it. */
+interface Place {
+  readonly candidate: Candidate;
+  readonly written: string;
+  /** The words of its sentence before it, as far as the number before it. */
+  readonly before: string;
+  /** The words of its sentence behind it, as far as the next number. */
+  readonly behind: string;
+  readonly isFirstInSentence: boolean;
+  readonly isLastInSentence: boolean;
+  /** The sentence before that of the number, or the heading of its list; empty when that has numbers of its own. */
+  readonly above: string;
+  /** The sentence behind that of the number; empty when that has numbers of its own. */
+  readonly below: string;
+}
+
+function placesOf(text: string, found: readonly Candidate[]): Place[] {
+  const places: Place[] = [];
+  let above = '';
+  let isUsed = false;
+  for (const { startsAt, endsAt } of sentencesOf(text)) {
+    const previous = places.length;
+    for (
+      let next = found[places.length];
+      next !== undefined && next.startsAt < endsAt;
+      next = found[places.length]
+    ) {
+      const last = found[places.length - 1];
+      const follower = found[places.length + 1];
+      const from = Math.max(startsAt, last?.endsAt ?? 0, next.startsAt - maxReach);
+      const to = Math.min(endsAt, follower?.startsAt ?? endsAt, next.endsAt + maxReach);
+      places.push({
+        candidate: next,
+        written: text.slice(next.startsAt, next.endsAt),
+        before: text.slice(from, next.startsAt),
+        behind: text.slice(next.endsAt, to),
+        isFirstInSentence: places.length === previous,
+        isLastInSentence: follower === undefined || follower.startsAt >= endsAt,
+        above,
+        below:
+          follower === undefined || follower.startsAt >= endsAt
+            ? sentenceAt(text, endsAt, follower?.startsAt)
+            : '',
+      });
+    }
+    if (places.length > previous) {
+      isUsed = true;
+      if (!isHeading(above)) above = '';
+      continue;
+    }
+    const words = text.slice(Math.max(startsAt, endsAt - maxReach), endsAt);
+    if (!/\p{L}/u.test(words)) {
+      if (isUsed) above = '';
+    } else if (!isHeading(above) || isHeading(words) || words.length > 60 || ordersCall(words)) {
+      above = words;
+      isUsed = false;
+    }
+  }
+  return places;
+}
+
+/** A line that ends with a colon stands over the lines below it, down to an empty one. */
+function isHeading(words: string): boolean {
+  return /[:：]\s*$/.test(words);
+}
+
+/** The sentence that begins at an offset; empty when a number stands in it. */
+function sentenceAt(text: string, startsAt: number, numberAt: number | undefined): string {
+  const words = text.slice(startsAt, startsAt + maxReach).trimStart();
+  const length = sentencesOf(words)[0]?.endsAt ?? 0;
+  const skipped = text.slice(startsAt, startsAt + maxReach).length - words.length;
+  return numberAt !== undefined && numberAt < startsAt + skipped + length ? '' : words.slice(0, length);
+}
+
+/** What the task says of each candidate. */
+function judged(text: string, found: readonly Candidate[]): Verdict[] {
+  const saysToCall = ordersCall(text);
+  const isBare = !/\p{L}/u.test(text);
+  const verdicts: Verdict[] = [];
+  for (const place of placesOf(text, found)) {
+    const inherited = place.isFirstInSentence || !isListed(place.before) ? null : (verdicts.at(-1) ?? null);
+    verdicts.push(verdictOn(place, inherited, saysToCall, isBare));
+  }
+  return verdicts;
+}
+
+function verdictOn(place: Place, inherited: Verdict | null, saysToCall: boolean, isBare: boolean): Verdict {
+  const { before, behind, above } = place;
+  const order = newOrderIn(before);
+  const own = order < before.length ? before.slice(order) : before;
+  if (inherited === 'forbidden' || isForbidden(place, own)) return 'forbidden';
+  if (!isWrittenAsPhone(place)) return 'mentioned';
+  const said = startsWithAnd(own) ? before : own;
+  if (isForOtherUse(said, behind) || isMentioned(said, behind)) return 'mentioned';
+  if (isStated(own)) return 'stated';
+  if (isBare || isLabelled(own)) return 'target';
+  if (inherited !== null) return inherited;
+  if (governs(own, behind) || meansInstead(before, before)) return 'target';
+  return isListed(before) && (saysToCall || ordersCall(above)) ? 'target' : 'mentioned';
+}
+
+/** "Ask Ana to wait and call …": the order may be hers. */
+function startsWithAnd(own: string): boolean {
+  return /^[\s"“'(]*(?:and|y|e|und|et)(?!\p{L})/iu.test(own);
+}
+
+function isForbidden({ before, behind, isLastInSentence, above, below }: Place, own: string): boolean {
+  if (prohibitionIn(own) !== null || leavesOut(own)) return true;
+  if (prohibitionIn(above) !== null && (isHeading(above) || !ordersCall(before))) return true;
+  if (isLastInSentence) return forbidsBehind(behind) || forbidsAbove(below);
+  const next = newOrderIn(behind);
+  return next < behind.length ? forbidsBehind(behind.slice(0, next)) : forbidsFormer(behind);
+}
+
+/** Whether it is a number as people of its country write one, and not a date, an amount or the like. */
+function isWrittenAsPhone({ candidate: { number }, written, before, behind }: Place): boolean {
+  if (!isAmong(literalDigits(written), number.number)) return false;
   if (isInternational(written)) return true;
   if (isNoPhone(before, behind) || isDate(written) || isAddress(written)) return false;
   if (!isWrittenAsAtHome(written, number)) return false;
-  const isBare = /^\d+$/.test(written);
-  return !isBare || mentionsPhone(endOfSentence(text.slice(Math.max(0, startsAt - maxReach), startsAt)));
-}
-
-/** The last sentence, or what there is of it. An abbreviation ends none. */
-function endOfSentence(text: string): string {
-  return text.split(/(?<=[\p{L}\d)]{4})[.!?]\s|[。！？\n]/u).at(-1) ?? '';
+  return !/^\d+$/.test(written) || mentionsPhone(before) || mentionsPhone(behind);
 }
 
 function isInternational(written: string): boolean {

@@ -16,7 +16,7 @@ const stop =
 const calls = 'calls?|calling|dialing|dialling|ringing|phoning|telephoning|contacting|dial';
 
 const english = [
-  `${word(not)} (?:(?:${filler}),? ){0,6}${word(call)}(?!-)`,
+  `${word(not)},? (?:(?:${filler}),? ){0,6}${word(call)}(?!-| (?:it|this|that|them|him|her) (?:an?|the|names)(?!\\p{L}))`,
   // Stopping what others do is something to talk about.
   `${word(stop)} (?:(?:all|any|every|the|this|that|our|your|my|further|more|future|scheduled|planned|phone|to|from|making|placing) ){0,3}${word(calls)}(?! (?:me|us)(?!\\p{L}))`,
   `${word('no')} (?:(?:more|further|phone|telephone|outgoing|outbound|other) )?${word('calls|calling|contact')}`,
@@ -27,6 +27,7 @@ const english = [
   word(
     'wrong number|out of service|disconnected|no longer in (?:use|service)|not in (?:use|service)|not valid|invalid',
   ),
+  word('(?:call|phone|ring|dial|contact) (?:nobody|no[ -]?one)|forbidden|prohibited|verboten|interdit\\p{L}*|prohibid\\p{L}*|vietat\\p{L}*|proibid\\p{L}*'),
   `${word('leave')} (?:\\S+ ){0,4}${word('alone')}`,
 ];
 const spanish = [
@@ -35,7 +36,7 @@ const spanish = [
 ];
 const german = [
   // "Rufen Sie … nicht an": the number may stand on either side.
-  `(?<!\\p{L})(?:nicht|nie|niemals|keinesfalls|nicht mehr|nimmer)(?: (?:mehr|wieder|mehr wieder|direkt|unter dieser nummer))? (?:an(?=\\s*(?:[.,;!?)]|$|${word('und|oder|sondern|bitte|da|weil|wenn')}))|anruf\\p{L}*|anzurufen|angerufen|ruf\\p{L}*|kontaktier\\p{L}*|wähl\\p{L}*|verwende\\p{L}*|telefonier\\p{L}*)`,
+  `(?<!\\p{L})(?:nicht|nie|niemals|keinesfalls|nicht mehr|nimmer)(?: (?:mehr|wieder|mehr wieder|direkt|unter dieser nummer))? (?:an(?=\\s*(?:[.,;!?)]|$|${word('und|oder|sondern|bitte|da|weil|wenn')}))|anruf\\p{L}*|anzurufen|angerufen|ruf\\p{L}*|gewähl\\p{L}*|kontaktier\\p{L}*|wähl\\p{L}*|verwende\\p{L}*|telefonier\\p{L}*)`,
   `${word('ruf\\p{L}*|kontaktier\\p{L}*|wähl\\p{L}*|telefonier\\p{L}*')} [^.;,]{0,40}?${word('nicht|nie|niemals|keinesfalls|auf keinen fall|unter keinen umständen')}(?=[^.;,]{0,30}$)`,
   word('keine (?:weiteren )?anrufe|kein anruf|nicht angerufen werden|auf keinen fall|unter keinen umständen'),
 ];
@@ -52,6 +53,7 @@ const portuguese = [
   `${word('evit[ea]r?|par[ea] de|deix[ea] de|cancel[ea]r?|proibido|sem')} (?:(?:as?|o|qualquer|todas|de) ){0,3}(?:lig\\p{L}*|chamad\\p{L}*|telefon\\p{L}*)`,
 ];
 const others = [
+  `${word('ne|non|no')} (?:veux|voulons|voglio|vogliamo|quiero|queremos) [^.;,]{0,25}${word('(?:appel|chiam|llam|marq|telefon|contact)\\p{L}*')}`,
   `${word('bel|bellen')} [^.;,]{0,40}${word('niet|nooit')}|${word('niet|nooit')} (?:meer )?bellen`,
   `${word('nie')} (?:\\p{L}+ )?(?:dzwo\\p{L}*|zadzwo\\p{L}*)|${word('не')} (?:\\p{L}+ )?(?:\\p{L}*звон\\p{L}*|набир\\p{L}*)`,
   `${word('arama|aramayın|aramayınız|aranmasın')}|${word('ikke|inte|älä')} (?:ring\\p{L}*|soita)|${word('ring\\p{L}*')} [^.;,]{0,30}${word('ikke|inte')}`,
@@ -59,30 +61,60 @@ const others = [
 ];
 
 const forbids = anyOf(...english, ...spanish, ...german, ...french, ...italian, ...portuguese, ...others);
-/** Right before a number. */
+/** Right before a number: "instead of …", "but not Ana (…". */
 const excludes = anyOf(
-  `(?:${word('instead of|rather than|other than|except(?: for)?|excluding|not|nor|but not|ignore|disregard|forget|remove|delete|block|avoid|skip|sondern nicht|außer|excepto|salvo|sauf|tranne|exceto')})(?: calling| the| number| line| on| at| under| al| to){0,3}[\\s:]*$`,
+  `${word('not|nor|skip|ignore|disregard|forget|remove|delete|block|avoid|instead of|rather than|other than|apart from|except(?: for)?|excluding|exclude|außer|excepto|salvo|sauf|tranne|exceto')} ` +
+    `(?:(?!(?:call|try|ring|dial|phone|contact|reach|speak|talk) )[^\\s,;]+ ){0,3}[\\s:("'“]*$`,
+  `${word('never|nobody|nicht|pas|jamais|nunca|niemals|nie|mai')} (?:(?:at|on|under|al|au|unter|on|the|number) ){0,3}\\s*$`,
 );
-/** What says of the number before it that it is not to be called. */
-const forbidsLast = anyOf(
-  `${word('be|being|been|werden')} `,
+/** Of what was named before. */
+const passive = anyOf(
   word(
-    'it|this|that|these|those|them|him|her|there|this one|number|line|nummer|número|numéro|numero|list|liste|lista',
+    'be|being|been|werden|list|liste|lista|opted|disconnected|service|limits|wrong|valid|invalid|blocked|leave|sein',
   ),
+  word('black-?listed|block-?listed|essere|être|ser'),
+);
+const pronoun = anyOf(
   word(
-    'called|phoned|contacted|dialled|dialed|blacklisted|blocklisted|blocked|disconnected|service|limits|out|use|valid|invalid',
+    'it|this|that|these|those|them|him|her|there|number|numbers|line|nummer|número|numéro|numero|ihn|ihm|sie|dort|here',
   ),
-  `${word('an|angerufen|anrufen|appelé\\p{L}*|chiamat\\p{L}*|llamad\\p{L}*|ligad\\p{L}*')}|l['’]|\\p{L}{3}(?:lo|la|le)$`,
+  `l['’]|${word('la|le|lo|les|los|las|lui')}|\\p{L}{3}(?:lo|la|le)(?!\\p{L})`,
+);
+/** What the callee is to be asked or told is no order to us. */
+const isForCallee = anyOf(
+  `(?:^|[,;]|${word('and|to|then|und|y|et|e|please')})\\s*${word('ask|tell|say|explain|mention|find out|check|remind|inform|promise|fragen?|sagen?|preg[uú]nt\\p{L}*|d[ií]\\p{L}*|demand\\p{L}*|chied\\p{L}*|pergunt\\p{L}*')}`,
 );
 
-/** Whether words forbid to call. */
-export function forbidsCalling(words: string): boolean {
-  return forbids.test(words);
+interface Prohibition {
+  readonly startsAt: number;
+  /** Behind its last character. */
+  readonly endsAt: number;
 }
 
-/** Where words begin to forbid a call; -1 when they do not. */
-export function prohibitionIn(words: string): number {
-  return words.search(forbids);
+/** Where words first forbid to call; null when they do not. */
+export function prohibitionIn(words: string): Prohibition | null {
+  const found = forbids.exec(words);
+  return found === null ? null : { startsAt: found.index, endsAt: found.index + found[0].length };
+}
+
+/** "If she does not want to be called again, …": nothing that is so yet. */
+const isSupposed = anyOf(
+  `${word('if|when|whether|in case|falls|wenn|si|se|quand|cuando|quando')} [^,;]{0,40}${word('want|wants|wish|wishes|like|accept|receive|wünsch\\p{L}*|will|möchte\\p{L}*|quier\\p{L}*|veut|vuole|quer')}[^,;]*$`,
+);
+
+/** "Rufen Sie … nicht nach acht an", "Bel … niet". */
+const isNegatedBehind = anyOf(
+  `^[\\s)]*${word('nicht|nie|niemals|niet|nooit|pas|jamais|ikke|inte|not|never')}`,
+);
+
+/** Whether the words behind a number to be called forbid to call it, other than as something for the callee to hear. */
+export function forbidsBehind(behind: string): boolean {
+  if (isNegatedBehind.test(behind)) return true;
+  const found = prohibitionIn(behind);
+  if (found === null) return false;
+  if (isSupposed.test(behind.slice(0, found.endsAt))) return false;
+  const told = behind.search(isForCallee);
+  return told < 0 || told > found.startsAt;
 }
 
 /** Whether the words right before a number leave it out. */
@@ -90,9 +122,18 @@ export function leavesOut(before: string): boolean {
   return excludes.test(before);
 }
 
-/** Whether a prohibition speaks of something named before it ("it must not be called"), and not of what follows. */
-export function pointsBack(words: string): boolean {
-  const found = forbids.exec(words);
+/** Whether words forbid to call what was named before them ("it must not be called"), and not what follows them. */
+export function forbidsFormer(words: string): boolean {
+  const found = prohibitionIn(words);
   if (found === null) return false;
-  return forbidsLast.test(words.slice(found.index, found.index + found[0].length + 24));
+  const said = words.slice(found.startsAt, found.endsAt + 24);
+  return passive.test(said) || /[,;:]/.test(words.slice(found.endsAt));
+}
+
+/** Whether a sentence with no number forbids to call the one before it. */
+export function forbidsAbove(sentence: string): boolean {
+  const found = prohibitionIn(sentence);
+  if (found === null || !forbidsBehind(sentence)) return false;
+  const said = sentence.slice(found.startsAt, found.endsAt + 24);
+  return passive.test(said) || pronoun.test(said);
 }

@@ -9,7 +9,7 @@ import {
   type TaskRequest,
 } from '../task-reader.ts';
 import { localeIn } from './locales.ts';
-import { findTargets, type Target } from './phones.ts';
+import { findTargets, type Target, type Targets } from './phones.ts';
 import { missingInputs } from './placeholders.ts';
 import { maxPhones, maxRecipients, type SentRecipient } from './recipients.ts';
 import { titleOf } from './title.ts';
@@ -23,12 +23,19 @@ export function createRuleReader({ speaks }: RuleReaderOptions): TaskReader {
   return { read: (request) => Promise.resolve(readTask(request, speaks)) };
 }
 
+const nobody: Targets = { kind: 'found', targets: [] };
+const tooMany = notReady('too_many_phones', [
+  `Which of the numbers should be called? A task has at most ${maxRecipients} recipients with ${maxPhones} numbers each.`,
+]);
+
 /** Reads a task. Pure. Throws: never. */
 export function readTask(request: TaskRequest, speaks: RuleReaderOptions['speaks']): TaskReading {
   const { task } = request;
   const missing = missingInputs(task);
   const questions = missing.map(({ question }) => question);
-  const targets = request.recipients === null ? findTargets(task, request.defaultRegion) : [];
+  const reading = request.recipients === null ? findTargets(task, request.defaultRegion) : nobody;
+  if (reading.kind === 'too_many') return tooMany;
+  const { targets } = reading;
   const noPhone = request.recipients === null && targets.length === 0;
   const asksForPhone = missing.some(({ name }) => /phone|mobile|\btel\b|^number$/i.test(name));
   if (noPhone && !asksForPhone) questions.unshift(askForPhone);
@@ -42,9 +49,7 @@ export function readTask(request: TaskRequest, speaks: RuleReaderOptions['speaks
   const recipients = request.recipients?.map((sent) => fromSent(sent, request, speaks));
   const found = recipients ?? recipientsFrom(targets, request, speaks);
   if (found.length > maxRecipients || found.some(({ phones }) => phones.length > maxPhones)) {
-    return notReady('too_many_phones', [
-      `Which of the numbers should be called? A task has at most ${maxRecipients} recipients with ${maxPhones} numbers each.`,
-    ]);
+    return tooMany;
   }
   return { kind: 'ready', recipients: found, title: titleOf(task, request.defaultRegion) };
 }

@@ -45,7 +45,7 @@ export function createCascadeAgent(parts: CascadeAgentOptions): Agent {
     problems,
     async converse(brief, leg, transcript, signal) {
       const [problem] = problems(brief.locale, leg.media.kind);
-      const locale = localeFor(brief.locale);
+      const locale = localeFor(brief.locale, brief.recorded);
       if (problem !== undefined || locale === null || parts.chat.kind === 'missing') {
         return { kind: 'failed', note: problem ?? 'the cascade agent is not ready' };
       }

@@ -54,7 +54,7 @@ export function createScriptedAgent({ clock, synthesizer }: ScriptedAgentOptions
 }
 
 function scriptFor(brief: Brief, clock: Clock): Script | null {
-  const locale = localeFor(brief.locale);
+  const locale = localeFor(brief.locale, brief.recorded);
   if (locale === null) return null;
   const { properties, required } = brief.resultSchema;
   return {

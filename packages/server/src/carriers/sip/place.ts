@@ -5,12 +5,15 @@ import type { AudioMedia, CallOrder, CallWatcher, Ending, Leg, Placed } from '..
 import { endingOf, isTrunkFault } from './endings.ts';
 import { createLeg } from './leg.ts';
 import type { Lines } from './lines.ts';
+import type { Recordings } from './recordings.ts';
 import type { Route } from './route.ts';
 import { Sound } from './sound.ts';
 
 export interface PlaceDependencies {
   readonly agent: UserAgent;
   readonly engine: MediaEngine;
+  /** Null: nothing is recorded. */
+  readonly recordings: Recordings | null;
   readonly clock: Clock;
   readonly log: Logger;
   readonly lines: Lines;
@@ -209,11 +212,22 @@ function answer(
   { order, sound, over }: Attempt,
 ): Leg<AudioMedia> {
   const leg = createLeg({ answered, sound, clock: deps.clock, over });
+  if (order.recordMs !== undefined && deps.recordings !== null) {
+    record(deps.recordings.pathOf(order.attemptId), order, sound, deps.log);
+  }
   void leg.ended.then(() => {
     deps.onEnded(order.attemptId, route.cost(order.to, leg.clock.now()));
     return deps.lines.release(order.attemptId);
   });
   return leg;
+}
+
+/** A recording that fails costs the recording, not the call. */
+function record(path: string, { attemptId, recordMs = 0 }: CallOrder, sound: Sound, log: Logger): void {
+  sound.record(path, recordMs, ({ reason }) => {
+    if (reason === 'disk_failed' || reason === 'disk_too_slow')
+      log.warn({ attempt_id: attemptId, reason }, 'a call was not recorded to its end');
+  });
 }
 
 /** Resolves when the signal aborts, or when `done` does: then nobody waits any more. */

@@ -23,6 +23,7 @@ import { createAllowList, openEndpoint } from './endpoint.ts';
 import { Lines } from './lines.ts';
 import { Payers } from './payers.ts';
 import { canceled, ourEnding, placeCall, type PlaceDependencies } from './place.ts';
+import { keepRecordings, type RecordingsOptions } from './recordings.ts';
 import { Route } from './route.ts';
 import type { DailyLimits, Taken, TrunkSlots } from './slots.ts';
 import { allows, reachesCountry, whyForbidden } from './toll-fraud.ts';
@@ -39,6 +40,8 @@ export interface SipCarrierOptions {
   readonly isOurs?: (phone: string) => boolean;
   /** Takes a call from an address that the trunk allows. Without it such calls are refused with 480 or 404. */
   readonly onIncoming?: (call: IncomingCall, trunk: Trunk) => void;
+  /** Where calls are recorded that are to be; without it nothing is. */
+  readonly recordings?: Pick<RecordingsOptions, 'directory' | 'retentionDays'>;
   /** Told that the media engine died: no call can be placed any more, and the process must end. */
   readonly onFatal: (error: Error) => void;
   /** Of SIP's retransmission; for tests. */
@@ -80,6 +83,8 @@ export async function createSipCarrier(options: SipCarrierOptions): Promise<SipC
   const { trunks, sip, clock, log, slots } = options;
   const routes = trunks.map((trunk) => new Route(trunk, clock));
   await slots.prepare(routes.map(({ limits }) => limits));
+  const recordings =
+    options.recordings === undefined ? null : await keepRecordings({ ...options.recordings, clock, log });
   const network = await openEndpoint(trunks, sip);
   const agent = openAgent(network, options);
   const engine = startMediaEngine({
@@ -100,6 +105,7 @@ export async function createSipCarrier(options: SipCarrierOptions): Promise<SipC
     clock,
     log,
     lines,
+    recordings,
     mediaAddress: sip.public_address ?? sip.bind ?? '',
     mediaSilenceMs: (sip.media_silence_seconds ?? defaultMediaSilenceSeconds) * 1_000,
     onEnded: (attemptId, cost) => void track(payers.charge(attemptId, cost)),
@@ -137,6 +143,7 @@ export async function createSipCarrier(options: SipCarrierOptions): Promise<SipC
     await engine.close();
     while (works.size > 0) await Promise.all(works);
     await lines.close();
+    await recordings?.close();
   }
 
   return {

@@ -14,6 +14,7 @@ import {
   type MediaEngine,
   type MediaEvent,
   type NegotiatedMedia,
+  type RecordingEnd,
   type ToneKind,
 } from '@trunkcall/sip';
 import { assert } from '../../platform/assert.ts';
@@ -48,6 +49,7 @@ export class Sound implements AudioMedia {
   #wasSilent = false;
   #onRingback: () => void = () => undefined;
   #onLost: () => void = () => undefined;
+  #onRecorded: (end: RecordingEnd) => void = () => undefined;
 
   /** Takes a pair of ports. Null when there is none, or the engine has stopped. */
   static async open({ engine, silenceLimitMs, sleep }: SoundOptions): Promise<Sound | null> {
@@ -101,6 +103,12 @@ export class Sound implements AudioMedia {
     else this.#media.listen(tonesOf(agreed));
   }
 
+  /** Records both directions until the limit or the end; `told` how that ended. */
+  record(path: string, maxDurationMs: number, told: (end: RecordingEnd) => void): void {
+    this.#onRecorded = told;
+    this.#media.record({ path, maxDurationMs });
+  }
+
   close(): void {
     this.#state = 'over';
     void this.#media.close();
@@ -141,6 +149,7 @@ export class Sound implements AudioMedia {
 
   takeEvent(event: MediaEvent): void {
     if (event.kind === 'silence') this.#wasSilent = true;
+    if (event.kind === 'recording_ended') this.#onRecorded(event.end);
     if (this.#state === 'early' && event.kind === 'progress' && event.tone === 'ringback') this.#onRingback();
     if (this.#state !== 'answered') return;
     if (event.kind === 'silence') this.#lose();

@@ -30,6 +30,8 @@ export interface OperatorDeps {
   readonly keys: Keyring;
   readonly readiness: Readiness;
   readonly endpoints: Endpoints;
+  /** The directory of the recordings that this machine has. */
+  readonly recordings: string;
   /**
    * Stops a run that has not ended, given its `run_id`; a live call is hung up shortly after. Ends with whether
    * there was something to stop.

@@ -1,3 +1,6 @@
+import { open } from 'node:fs/promises';
+import type { ReadStream } from 'node:fs';
+import { join } from 'node:path';
 import { goalRunStatuses, isId, type OperatorRun, type OperatorRunDetail } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
 import { getAccount } from '../../authoring/accounts.ts';
@@ -21,6 +24,8 @@ import { acceptedEvent, attemptView, eventView, runView, turnView } from './view
 export interface RunRoutesDeps {
   readonly db: Database;
   readonly clock: Clock;
+  /** The directory of the recordings that this machine has. */
+  readonly recordings: string;
   readonly cancelRun: (runId: string) => Promise<'stopping' | 'ended'>;
 }
 
@@ -32,7 +37,7 @@ interface OneRun {
   Params: { run: string };
 }
 
-export function runRoutes(app: FastifyInstance, { db, clock, cancelRun }: RunRoutesDeps): void {
+export function runRoutes(app: FastifyInstance, { db, clock, recordings, cancelRun }: RunRoutesDeps): void {
   app.get('/runs', async (request) => {
     const sent = queryParameters(request, ['goal', 'account', 'status', 'after', 'limit']);
     const page = readPage(sent, 'grun');
@@ -51,6 +56,14 @@ export function runRoutes(app: FastifyInstance, { db, clock, cancelRun }: RunRou
   });
 
   app.get<OneRun>('/runs/:run', async (request) => detailView(db, await findRun(db, request.params.run)));
+
+  app.get<OneRun>('/runs/:run/recording', async (request, reply) => {
+    const { attempt_id: attempt } = await findRun(db, request.params.run);
+    const file = attempt === null ? null : await openRecording(join(recordings, `${attempt}.wav`));
+    if (file === null) throw new Refusal('not_found', 'this machine has no recording of the Run');
+    reply.header('content-type', 'audio/wav').header('content-length', String(file.bytes));
+    return reply.send(file.stream);
+  });
 
   const watch = createWatch({ db, clock });
   app.addHook('preClose', async () => watch.close());
@@ -77,6 +90,13 @@ export async function findRun(db: Queryable, id: string): Promise<RunDetailRow> 
   const [run] = isId('grun', id) || isId('run', id) ? await db.query(findRunDetail, [id]) : [];
   if (run === undefined) throw new Refusal('not_found', 'there is no Run with this id');
   return run;
+}
+
+/** Null when there is no such file. */
+async function openRecording(path: string): Promise<{ bytes: number; stream: ReadStream } | null> {
+  const file = await open(path).catch(() => null);
+  if (file === null) return null;
+  return { bytes: (await file.stat()).size, stream: file.createReadStream() };
 }
 
 export async function detailView(db: Queryable, run: RunDetailRow): Promise<OperatorRunDetail> {

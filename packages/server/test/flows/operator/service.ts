@@ -92,6 +92,7 @@ export async function startOperatorService(kind: 'postgres' | 'embedded'): Promi
       readiness,
       endpoints: createEndpoints({ db, clock: systemClock, ids, destinations, onDue: () => undefined }),
       configuredToken,
+      recordings: '/nonexistent',
       stopCall: (callId) => stopCall(db, { ids, clock: systemClock }, () => undefined, callId),
       cancelRun: (runId) => cancelRun(db, { ids, clock: systemClock }, () => undefined, runId),
     }),

@@ -3,6 +3,9 @@
  * telephone on the loopback, presses keys. Skipped, and said so, where eSpeak NG is not installed.
  */
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { findEspeak } from '../../../src/agents/audio/espeak.ts';
 import type { Synthesizer } from '../../../src/agents/audio/synthesizer.ts';
@@ -55,6 +58,8 @@ describe.skipIf(missing)('a Goal Run over a real SIP call', () => {
   });
 
   async function place(options: SipCalleeOptions) {
+    const recordings = mkdtempSync(join(tmpdir(), 'trunkcall-recordings-'));
+    undo.push(async () => rmSync(recordings, { recursive: true, force: true }));
     const callee = await startSipCallee(options);
     undo.push(() => callee.close());
     const espeak = await findEspeak({ clock: systemClock });
@@ -80,12 +85,14 @@ describe.skipIf(missing)('a Goal Run over a real SIP call', () => {
         throw error;
       },
       dailyLimits: { callsPerNumber: 10, callsPerAccount: 10, spendPerAccount: null },
+      recordings: { directory: recordings, retentionDays: 1 },
     });
     undo.push(() => carrier.close());
     const service = await startService({ over: { readiness: createReadiness({ agents, carrier }) } });
     undo.push(() => service.close());
     const goal = await service.newGoal({
       title: 'Tests',
+      record: true,
       result_schema: {
         ...goalFile().result_schema,
         properties: {
@@ -134,14 +141,19 @@ describe.skipIf(missing)('a Goal Run over a real SIP call', () => {
       })
       .toBe(true);
     const turns = await service.database.db.query(turnsOf);
-    return { callee, run: await read(), turns: turns.map(({ speaker, text }) => `${speaker}: ${text}`) };
+    return {
+      callee,
+      recordings,
+      run: await read(),
+      turns: turns.map(({ speaker, text }) => `${speaker}: ${text}`),
+    };
   }
 
   it(
     'brings home what the callee pressed, with the keys in the transcript, and hangs up',
     { timeout: 60_000 },
     async () => {
-      const { run, turns, callee } = await place({ atOnce: '#', answers: ['1', '12#', '1'] });
+      const { run, turns, callee, recordings } = await place({ atOnce: '#', answers: ['1', '12#', '1'] });
       expect(run).toMatchObject({
         status: 'completed',
         result: { confirmed: true, parcels: 12 },
@@ -160,6 +172,11 @@ describe.skipIf(missing)('a Goal Run over a real SIP call', () => {
         'bot: Thank you very much. Goodbye.',
       ]);
       await expect.poll(() => callee.ends).toHaveLength(1);
+      // Two directions of 16 bits at 8,000 Hz, for as long as the conversation was.
+      const [file = ''] = readdirSync(recordings);
+      expect(file).toMatch(/^att_\w+\.wav$/);
+      await expect.poll(() => statSync(join(recordings, file)).size).toBeGreaterThan(44 + 2 * 2 * 8_000 * 5);
+      expect(turns.join(' ')).toContain('and this call is recorded');
     },
   );
 });

@@ -47,17 +47,27 @@ describe('the OpenAPI document', () => {
     expect(references.filter((reference) => resolve(reference) === undefined)).toEqual([]);
   });
 
-  it('has the four operations of the contract, each with an id of its own', () => {
+  it('has the operations of the contract, each with an id of its own', () => {
     const names = operations.map(({ path, method }) => `${method} ${path}`);
     expect(names).toEqual([
       'get /v1/goals',
       'get /v1/goals/{goal_id}',
       'post /v1/goals/{goal_id}/runs',
       'get /v1/goals/{goal_id}/runs/{goal_run_id}',
+      'post /v2/calls',
+      'get /v2/calls/{call_id}',
+      'get /v2/calls/{call_id}/events',
+      'post /v2/calls/{call_id}/cancel',
+      'post /v1/calls',
+      'get /v1/calls/{call_id}',
+      'get /v1/calls/{call_id}/events',
       'get /livez',
       'get /readyz',
     ]);
     expect(new Set(operations.map(({ operation }) => operation['operationId'])).size).toBe(names.length);
+    const deprecated = operations.filter(({ operation }) => operation['deprecated'] === true);
+    expect(deprecated.map(({ path }) => path).every((path) => path.startsWith('/v1/calls'))).toBe(true);
+    expect(deprecated).toHaveLength(3);
   });
 
   it('declares each parameter of each path, once', () => {
@@ -79,7 +89,7 @@ describe('the OpenAPI document', () => {
     for (const { path, operation } of operations) {
       const statuses = Object.keys(operation['responses'] as Node);
       const always = ['400', '405', '408', '431', '500', '502', '503'];
-      const withKey = path.startsWith('/v1') ? ['401', '403', '429'] : [];
+      const withKey = /^\/v\d/.test(path) ? ['401', '403', '429'] : [];
       expect(statuses).toEqual(expect.arrayContaining([...always, ...withKey]));
     }
     const create = operations.find(({ method }) => method === 'post')?.operation['responses'] as Node;
@@ -91,6 +101,7 @@ describe('the OpenAPI document', () => {
       'already_exists',
       'goal_state_conflict',
       'edit_conflict',
+      'webhook_conflict',
     ];
     const missing = Object.keys(apiErrors).filter((code) => !text.includes(`\`${code}\``));
     expect(operatorOnly).toEqual(expect.arrayContaining(missing));

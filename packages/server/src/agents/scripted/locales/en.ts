@@ -115,6 +115,8 @@ const dates: readonly DatePattern[] = [
 
 const texts: Texts = {
   disclosure: (caller) => `Hello, this is an automated assistant calling for ${caller}.`,
+  recordedDisclosure: (caller) =>
+    `Hello, this is an automated assistant calling for ${caller}, and this call is recorded.`,
   ask(about, kind, options) {
     const question = about.endsWith('?')
       ? about

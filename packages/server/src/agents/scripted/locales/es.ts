@@ -97,6 +97,8 @@ const dates: readonly DatePattern[] = [
 
 const texts: Texts = {
   disclosure: (caller) => `Hola, soy un asistente automático y llamo de parte de ${caller}.`,
+  recordedDisclosure: (caller) =>
+    `Hola, soy un asistente automático, llamo de parte de ${caller} y esta llamada se graba.`,
   ask(about, kind, options) {
     const question = about.endsWith('?')
       ? about

@@ -17,6 +17,8 @@ export interface Locale {
 export interface Texts {
   /** The first sentence: an automated assistant is calling, and for whom. */
   readonly disclosure: (caller: string) => string;
+  /** The same of a call that is recorded, in one sentence. */
+  readonly recordedDisclosure: (caller: string) => string;
   /** The question for a field; `options` are those of a choice. */
   readonly ask: (about: string, kind: FieldKind, options: readonly string[]) => string;
   /** The question once more, with what kind of answer would do. */
@@ -119,10 +121,12 @@ const locales: Readonly<Record<string, Locale>> = { en, es };
 /** The languages that the scripted agent speaks. */
 export const languages: readonly string[] = Object.keys(locales);
 
-/** The texts for a BCP 47 locale, by its language; null when we do not speak it. */
-export function localeFor(locale: string): Locale | null {
+/** The texts for a BCP 47 locale, by its language; null when we do not speak it. `recorded`: of a call that is. */
+export function localeFor(locale: string, recorded = false): Locale | null {
   const language = locale.split('-')[0] ?? '';
-  return Object.hasOwn(locales, language) ? (locales[language] ?? null) : null;
+  const found = Object.hasOwn(locales, language) ? (locales[language] ?? null) : null;
+  if (found === null || !recorded) return found;
+  return { ...found, texts: { ...found.texts, disclosure: found.texts.recordedDisclosure } };
 }
 
 /** The ISO 3166-1 region of a BCP 47 locale; null when it names none. */
