@@ -70,7 +70,7 @@ const isAddressed = anyOf(
 const isBracketed = /\p{L}[^\p{L}(]*\(\s*(?:tel|phone|ph|mobile|cell|t|m)?[.:]?\s*$/iu;
 /** "- Ana Weber:", ", the office": a name and what stands around it, with no verb. */
 const particle =
-  'and|or|then|y|o|u|e|ou|oder|und|et|of|de|del|da|do|dos|la|le|van|von|der|den|the|her|his|their|its|el|los|las|office|home|work|mobile|cell|desk|reception|clinic|mother|father|wife|husband|brother|sister|son|daughter|neighbou?r|assistant|otherwise|else|dr|mr|mrs|ms|afterwards|finally|second|first|third|number|phone';
+  'and|or|nor|ni|noch|né|nem|at|on|al|au|unter|auf|under|then|y|o|u|e|ou|oder|und|et|of|de|del|da|do|dos|la|le|van|von|der|den|the|her|his|their|its|el|los|las|office|home|work|mobile|cell|desk|reception|clinic|mother|father|wife|husband|brother|sister|son|daughter|neighbou?r|assistant|otherwise|else|dr|mr|mrs|ms|afterwards|finally|second|first|third|number|phone';
 const isNamed = new RegExp(
   `^[\\s\\d"“”,;:/|()*&.\\]\\[–—-]*(?:(?<![\\p{L}'’])(?:(?:${particle})(?!\\p{L})|[\\p{Lu}\\p{Lo}][\\p{L}'’]*)[\\s"“”,;:/|()*&.\\]\\[–—-]*){0,8}$`,
   'u',

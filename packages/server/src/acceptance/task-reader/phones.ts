@@ -34,7 +34,7 @@ type Verdict = 'target' | 'stated' | 'forbidden' | 'mentioned';
 const maxReach = 200;
 /** Five for each of a hundred recipients, and some to speak of. */
 const maxCandidates = 600;
-/** Groups of digits in what may be numbers; four to a number, as most are written. */
+/** Groups of digits in what may be numbers. Each costs time, and each stretch as much as three. */
 const maxGroups = 2_000;
 
 /**
@@ -92,7 +92,7 @@ export function maskNumbers(task: string, region: string, mark: string): string 
 }
 
 /** Digits written like one number, or several of them side by side. */
-const stretch = /\d+(?:[ \u00a0\u00ad\u200b\u2060\u3000().\/[\]\-‐-―−－ー~⁓∼～+]{1,8}\d+)*/g;
+const stretch = /\d+(?:[ \u00a0\u00ad\u200b\u2060\u3000()./[\]\-‐-―−－ー~⁓∼～+]{1,8}\d+)*/g;
 /** No phone number is shorter, and no extension stands further behind one. */
 const minDigits = 5;
 const extensionReach = 25;
@@ -105,7 +105,7 @@ function numbersIn(text: string, region: string): Candidate[] | null {
     const isShort = digits.length < minDigits || digits.replace(/\D/g, '').length < minDigits;
     if (isShort && startsAt - lastEnd > extensionReach) return '…'.repeat(digits.length);
     if (!isShort) lastEnd = startsAt + digits.length;
-    groups += (digits.match(/\d+/g) ?? []).length;
+    groups += Math.max(3, (digits.match(/\d+/g) ?? []).length);
     return digits;
   });
   if (groups > maxGroups) return null;

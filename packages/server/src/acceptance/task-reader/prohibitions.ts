@@ -27,7 +27,9 @@ const english = [
   word(
     'wrong number|out of service|disconnected|no longer in (?:use|service)|not in (?:use|service)|not valid|invalid',
   ),
-  word('(?:call|phone|ring|dial|contact) (?:nobody|no[ -]?one)|forbidden|prohibited|verboten|interdit\\p{L}*|prohibid\\p{L}*|vietat\\p{L}*|proibid\\p{L}*'),
+  word(
+    '(?:call|phone|ring|dial|contact) (?:nobody|no[ -]?one)|forbidden|prohibited|verboten|interdit\\p{L}*|prohibid\\p{L}*|vietat\\p{L}*|proibid\\p{L}*',
+  ),
   `${word('leave')} (?:\\S+ ){0,4}${word('alone')}`,
 ];
 const spanish = [
@@ -82,7 +84,7 @@ const pronoun = anyOf(
 );
 /** What the callee is to be asked or told is no order to us. */
 const isForCallee = anyOf(
-  `(?:^|[,;]|${word('and|to|then|und|y|et|e|please')})\\s*${word('ask|tell|say|explain|mention|find out|check|remind|inform|promise|fragen?|sagen?|preg[uú]nt\\p{L}*|d[ií]\\p{L}*|demand\\p{L}*|chied\\p{L}*|pergunt\\p{L}*')}`,
+  `(?:^|[,;]|${word('and|to|then|und|y|et|e|please')})\\s*${word('ask|tell|say|explain|mention|find out|check|remind|inform|promise|fragen?|sagen?|preg[uú]nt\\p{L}*|díga\\p{L}*|dile|diga|demand\\p{L}*|chied\\p{L}*|pergunt\\p{L}*')}`,
 );
 
 interface Prohibition {

@@ -50,33 +50,36 @@ describe('calls do not hold one another up', () => {
     'gives the place of a stream back when its client leaves before it begins',
     { timeout: 60_000 },
     async () => {
-      await withService({ kind: 'embedded', worker: { speed: 1, settings: { drainMs: 0 } } }, async (service) => {
-        const { id } = await service.createCall(order('+12025550113'));
-        const request = [
-          `GET /v2/calls/${id}/events HTTP/1.1`,
-          'host: test',
-          'accept: text/event-stream',
-          `authorization: Bearer ${service.key}`,
-          '\r\n',
-        ].join('\r\n');
-        for (let client = 0; client < 150; client += 1) {
-          const socket = connect(service.port, '127.0.0.1');
-          socket.on('error', () => undefined);
-          await once(socket, 'connect');
-          socket.write(request);
-          await systemClock.sleep(client % 4);
-          socket.resetAndDestroy();
-        }
-        const open = new AbortController();
-        const tries = async () => {
-          const headers = { accept: 'text/event-stream' };
-          const response = await service.fetch(`/v2/calls/${id}/events`, { headers, signal: open.signal });
-          return response.status;
-        };
-        await expect.poll(tries, { timeout: 10_000, interval: 200 }).toBe(200);
-        open.abort();
-        await service.harness.worker.stop();
-      });
+      await withService(
+        { kind: 'embedded', worker: { speed: 1, settings: { drainMs: 0 } } },
+        async (service) => {
+          const { id } = await service.createCall(order('+12025550113'));
+          const request = [
+            `GET /v2/calls/${id}/events HTTP/1.1`,
+            'host: test',
+            'accept: text/event-stream',
+            `authorization: Bearer ${service.key}`,
+            '\r\n',
+          ].join('\r\n');
+          for (let client = 0; client < 150; client += 1) {
+            const socket = connect(service.port, '127.0.0.1');
+            socket.on('error', () => undefined);
+            await once(socket, 'connect');
+            socket.write(request);
+            await systemClock.sleep(client % 4);
+            socket.resetAndDestroy();
+          }
+          const open = new AbortController();
+          const tries = async () => {
+            const headers = { accept: 'text/event-stream' };
+            const response = await service.fetch(`/v2/calls/${id}/events`, { headers, signal: open.signal });
+            return response.status;
+          };
+          await expect.poll(tries, { timeout: 10_000, interval: 200 }).toBe(200);
+          open.abort();
+          await service.harness.worker.stop();
+        },
+      );
     },
   );
 });

@@ -26,6 +26,12 @@ async function withService(
   }
 }
 
+/** A worker that takes nothing before it is woken. */
+const asleep = {
+  calls: { onAccepted: () => undefined },
+  worker: { settings: { pollMs: 60_000 } },
+} satisfies CallServiceOptions;
+
 const makeDue = statement<never>(
   'test_conclusion_due',
   `update jobs set due_at = now() where queue = 'conclude' and worker is null`,
@@ -41,28 +47,34 @@ const setLimit = statement<never>(
 
 describe.each(databases)('limits of call tasks on %s', (kind) => {
   it('lets the tasks of an account on shared lines begin one after the other, in order', async () => {
-    await withService({ kind, calls: { maxQueuedTasks: 2 }, worker: { speed: 100 } }, async (service) => {
-      const first = await service.createTask(task);
-      const second = await service.createTask(task);
-      const third = await service.createTask(task);
-      expect([first.status, second.status, third.status]).toEqual(['in_progress', 'queued', 'queued']);
-      const key = { 'idempotency-key': ids.next('req') };
-      const fourth = await service.send('/v1/calls', task, key);
-      expect(fourth.status).toBe(429);
-      expect(fourth.headers.get('retry-after')).not.toBeNull();
+    await withService(
+      { kind, calls: { maxQueuedTasks: 2, ...asleep.calls }, worker: asleep.worker },
+      async (service) => {
+        const first = await service.createTask(task);
+        const second = await service.createTask(task);
+        const third = await service.createTask(task);
+        expect([first.status, second.status, third.status]).toEqual(['in_progress', 'queued', 'queued']);
+        const key = { 'idempotency-key': ids.next('req') };
+        const fourth = await service.send('/v1/calls', task, key);
+        expect(fourth.status).toBe(429);
+        expect(fourth.headers.get('retry-after')).not.toBeNull();
 
-      const ends = await Promise.all([first, second, third].map(({ id }) => service.finalTask(id)));
-      const times = ends.map((end) => end.completed_at ?? '');
-      expect(times).toEqual(times.toSorted());
-      const began = (end: CallTask) => end.recipients[0]?.attempts[0]?.started_at ?? '';
-      expect(ends.slice(1).every((end, index) => began(end) >= (ends[index]?.completed_at ?? ''))).toBe(true);
-      // The refusal for want of room did not stay with the key.
-      expect((await service.send('/v1/calls', task, key)).status).toBe(201);
-    });
+        service.harness.worker.wake();
+        const ends = await Promise.all([first, second, third].map(({ id }) => service.finalTask(id)));
+        const times = ends.map((end) => end.completed_at ?? '');
+        expect(times).toEqual(times.toSorted());
+        const began = (end: CallTask) => end.recipients[0]?.attempts[0]?.started_at ?? '';
+        expect(ends.slice(1).every((end, index) => began(end) >= (ends[index]?.completed_at ?? ''))).toBe(
+          true,
+        );
+        // The refusal for want of room did not stay with the key.
+        expect((await service.send('/v1/calls', task, key)).status).toBe(201);
+      },
+    );
   });
 
   it('lets an account’s own limit take precedence', async () => {
-    await withService({ kind, worker: { speed: 100 } }, async (service) => {
+    await withService({ kind, ...asleep }, async (service) => {
       await service.database.db.query(setLimit, [service.accountId, 2]);
       const states = [
         await service.createTask(task),
@@ -70,6 +82,7 @@ describe.each(databases)('limits of call tasks on %s', (kind) => {
         await service.createTask(task),
       ];
       expect(states.map(({ status }) => status)).toEqual(['in_progress', 'in_progress', 'queued']);
+      service.harness.worker.wake();
       await Promise.all(states.map(({ id }) => service.finalTask(id)));
     });
   });

@@ -91,7 +91,7 @@ describe('the view of a call', () => {
             });
             const attempt = attemptRow({ state, run_status: status, answered_at: answered });
             const task = callTaskView(call, [recipientRow(recipientStatus)], [attempt], [turn]);
-            expect(isCallTask(task), JSON.stringify(isCallTask.errors)).toBe(true);
+            expect({ valid: isCallTask(task), errors: isCallTask.errors }).toMatchObject({ valid: true });
             expect(task.failure_code === null).toBe(status !== 'failed');
             expect(task.failure_message === null).toBe(status !== 'failed');
             const oneShot = oneShotView(
@@ -100,7 +100,9 @@ describe('the view of a call', () => {
               [attempt],
               [turn],
             );
-            expect(isOneShotCall(oneShot), JSON.stringify(isOneShotCall.errors)).toBe(true);
+            expect({ valid: isOneShotCall(oneShot), errors: isOneShotCall.errors }).toMatchObject({
+              valid: true,
+            });
             views += 2;
           }
         }
