@@ -242,7 +242,7 @@ const keywords: Readonly<Record<string, readonly string[]>> = {
   boolean: ['type', 'description', 'enum'],
   null: ['type'],
 };
-export const maxNesting = 10;
+const maxNesting = 10;
 
 /** What the strict subset has against a schema. */
 function strictProblem(schema: Json, depth: number): string | null {

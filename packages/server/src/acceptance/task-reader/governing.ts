@@ -17,7 +17,7 @@ const foreignCallVerbs = [
 const hanCall = '电话|電話|致电|拨打|打给|전화|โทร|התקשר|טלפון';
 const article = 'the|an?|this|that|last|missed|my|our|your|his|her|their|every|any|each|previous|phone|no';
 const callNoun = `${word('make|place|schedule|arrange|start|do|have|give')} (?:[^.;:,]{0,40} )?(?:an? |the )?(?:\\p{L}+ )?${word('calls?|ring')}`;
-const callOrder = `(?<!${word(article)} )${word(`${callVerb}|${foreignCallVerbs.join('|')}`)}(?! (?:from|id|back (?:number|on|at)|cent))|${callNoun}|${hanCall}`;
+const callOrder = `(?<!${word(article)} )${word(`${callVerb}|${foreignCallVerbs.join('|')}`)}(?! (?:from|off|id|back (?:number|on|at)|cent))|${callNoun}|${hanCall}`;
 
 const saysToCall = anyOf(callOrder);
 const polite =
@@ -39,20 +39,22 @@ const isSomebodyElsesToDial = anyOf(
   `(?<!(?:quiero|queremos|necesito|necesitamos) )${word('que')} (?:\\p{L}+ ){0,2}(?:llam[ea]n?|ligu?em?|marquen?|appelle\\p{L}*|chiam\\p{L}*)(?!\\p{L})[^;]*$`,
   `${word('pid\\p{L}*|díga\\p{L}*|dile\\p{L}*|demand\\p{L}*|dites|dis|chied\\p{L}*|dica|dì|peça\\p{L}*|diga\\p{L}*|bitten? sie|bitte ihn|bitte sie|sagen? sie')}[^.;]*(?:${word('que|de|di|a|para|dass|soll\\p{L}*|zu')}|d['’])[^;]*$`,
   `${word('soll\\p{L}*|kann|können|möge|darf')} (?:sie |er )?(?:bitte )?(?:unter |die |bei )?[^.;,]{0,20}$`,
+  `${word('expect|await|wait for|waiting for|receives?|received|gets?|got|missed')} (?:an? |the |her |his )?(?:\\p{L}+ )?${word('calls?')}[^;]*$`,
   `${word('for|with|in case of|bei|in case there are')} (?:any |further |more |other |additional )*${word('questions?|inquir(?:y|ies)|enquiries|information|problems?|assistance|emergenc(?:y|ies)|fragen|rückfragen')}[^.;]*$`,
 );
 /** A fact to pass on or to ask about. */
 const isPassedOn = anyOf(
   `(?<!(?:not|n['’]t|never|no|ne|non|não|nicht) )${word('give|gives|giving|offer|provide|share|send|pass on|pass|hand|read out|read|leave|mention|repeat|spell|quote|quoting|supply|forward|refer|transfer|redirect|route|connect|put|divert|note|write down|save|store|record|update|change|replace|add|enter|dele?te|verify|know|email|e-mail|mail|charge|pay|invoice|refund|sign|register|log in|deme|dele|denle|déle|geben|gib|nennen|donnez|donne|communiquez|dia|dai|dê|passe')}(?!\\p{L})(?![^;]*${word('an? (?:phone )?(?:call|ring)')})[^;]*$`,
-  `(?<!(?:not|n['’]t|never|no|ne|non|não|nicht) )${word('tell|say|inform|explain|remind|mention|ask|asks|confirm|know|find out|advise|notify|state|announce|claims?|says?|check|verify|sagen|fragen|dile|díga\\p{L}*|pregunt\\p{L}*|dites|demand\\p{L}*|dica|chied\\p{L}*|diga|pergunt\\p{L}*')}(?!\\p{L})[^;]*${word('that|whether|if|why|how|when|where|who|which|what|about|to|dass|ob|que|si|se|che|de|is|are|works?|not')}(?!\\p{L})[^;]*$`,
+  `(?<!(?:not|n['’]t|never|no|ne|non|não|nicht) )${word('tell|say|inform|explain|remind|mention|ask|asks|confirm|know|find out|advise|notify|state|announce|claims?|says?|check|verify|sagen|fragen|dile|díga\\p{L}*|pregunt\\p{L}*|dites|demand\\p{L}*|dica|chied\\p{L}*|diga|pergunt\\p{L}*')}(?!\\p{L})[^;]*${word('that|whether|if|why|how|when|where|who|which|what|new|about|to|dass|ob|que|si|se|che|de|is|are|works?|not')}(?!\\p{L})[^;]*$`,
   `${word('hotline|help-?line|help ?desk|support|switchboard|voicemail|emergency|extension')}(?: (?:numbers?|line|desk))*(?: is| are|:)(?: (?:still|now|also))?[\\s:]*$`,
   `${word('caller id|caller|callerid|display\\p{L}*|outbound|from|about|regarding|concerning|whether|if|was|were|belongs?|von|desde|depuis|dal?')}(?:[\\s:#=.,()'"-]|${word('numbers?|line|no|is|are|the|our|my|their|show|as|to|at|on')})*$`,
+  `${word('old|former|previous|wrong|outdated')}(?: ${word('one|numbers?|phone|mobile|line')})*(?: is| was)?[\\s:,(]*$`,
   `${word("is|was|are|were|works?|lives?|sits?|registered|listed|he['’]s|she['’]s")}(?: \\p{L}+)? ${word('at|on|under')}\\s*$`,
   `${word("not|never|no longer|n['’]t|can['’]?t|isn['’]t")} (?:be |longer )?(?:reach\\p{L}*|available|answer\\p{L}*)(?: \\p{L}+)?\\s*$`,
 );
 /** What a number in such a sentence did, was or is: nothing to be called for. */
 const isSpokenOf =
-  /^[)\]"'”]*,?\s*(?:(?:has |had |have |just |already |has not |never |keeps |kept )*(?:called|rang|phoned|calling|texted|dialled|dialed|appears?|showed|shows|belongs?|is (?:our|my|a|an|on|registered|listed|blocked)|was|works))(?!\p{L})/iu;
+  /^[)\]"'”]*,?\s*(?:(?:has |had |have |just |already |has not |never |keeps |kept )*(?:called|rang|phoned|calling|texted|dialled|dialed|appears?|showed|shows|belongs?|is (?:our|my|a|an|on|registered|listed|blocked|wrong|old|dead|the (?:old|wrong|former|previous))|was|works|does not work|doesn['’]t work|no longer works))(?!\p{L})/iu;
 
 /** "Bitten Sie Ana, … anzurufen." */
 const asksSomebody = anyOf(word('bitt\\p{L}*|sag\\p{L}*|frag\\p{L}*'));
@@ -60,7 +62,7 @@ const toCall = /^[\s)]*(?:zurück)?anzurufen/iu;
 
 /** Right before a number. */
 const labels = anyOf(
-  `${word('phone|telephone|tel|tél|ph|mobile|mob|cell(?:phone)?|landline|number|contact|home|work|office|direct|handy\\p{L}*|telefon\\p{L}*|rufnummer|nummer|móvil|celular|teléfono|número|numéro|portable|téléphone|cellulare|numero|telemóvel|mobiel|telefoon\\p{L}*|телефон\\p{L}*|номер|тел|هاتف|رقم')}[.:：#]*\\s*(?:${word('numbers?|no|nr|nº|is|are|es|ist|lautet|est|è|é|of \\p{L}+ is|again')}[.:#]*\\s*)*[("'+:–-]*\\s*$`,
+  `${word('phone|telephone|tel|tél|ph|mobile|mob|cell(?:phone)?|landline|number|contact|handy\\p{L}*|telefon\\p{L}*|rufnummer|nummer|móvil|celular|teléfono|número|numéro|portable|téléphone|cellulare|numero|telemóvel|mobiel|telefoon\\p{L}*|телефон\\p{L}*|номер|тел|هاتف|رقم')}[.:：#]*\\s*(?:${word('numbers?|no|nr|nº|is|are|es|ist|lautet|est|è|é|of \\p{L}+ is|again')}[.:#]*\\s*)*[("'+:–-]*\\s*$`,
   'tel:\\s*$|(?:电话|電話|手机|携帯|でんわ|전화|☎|📞)(?:番号|번호|号码|號碼)?[はが是为:：\\s]*$',
 );
 const states = anyOf(`${word('is|are|es|ist|lautet|est|è|é')}(?: (?:the )?number)?[\\s:]*$`);

@@ -4,7 +4,7 @@ import { isAmong, literalDigits, nationalDigits, withAsciiDigits } from './digit
 import { governs, isLabelled, isListed, isMentioned, isStated, newOrderIn, ordersCall } from './governing.ts';
 import { isForOtherUse, isNoPhone, meansInstead, mentionsPhone } from './labels.ts';
 import { forbidsAbove, forbidsBehind, forbidsFormer, leavesOut, prohibitionIn } from './prohibitions.ts';
-import { sentencesOf } from './sentences.ts';
+import { sentencesOf, type Sentence } from './sentences.ts';
 
 export interface Target {
   /** E.164. */
@@ -31,7 +31,9 @@ interface Candidate {
 type Verdict = 'target' | 'stated' | 'forbidden' | 'mentioned';
 
 /** As far as words before or behind digits say something about them, UTF-16 units. */
-const maxReach = 200;
+const maxReach = 400;
+/** A longer line is no entry of a list, UTF-16 units. */
+const maxEntry = 60;
 /** Five for each of a hundred recipients, and some to speak of. */
 const maxCandidates = 600;
 /** Groups of digits in what may be numbers. Each costs time, and each stretch as much as three. */
@@ -140,45 +142,53 @@ function placesOf(text: string, found: readonly Candidate[]): Place[] {
   const places: Place[] = [];
   let above = '';
   let isUsed = false;
-  for (const { startsAt, endsAt } of sentencesOf(text)) {
-    const previous = places.length;
-    for (
-      let next = found[places.length];
-      next !== undefined && next.startsAt < endsAt;
-      next = found[places.length]
-    ) {
-      const last = found[places.length - 1];
-      const follower = found[places.length + 1];
-      const from = Math.max(startsAt, last?.endsAt ?? 0, next.startsAt - maxReach);
-      const to = Math.min(endsAt, follower?.startsAt ?? endsAt, next.endsAt + maxReach);
-      places.push({
-        candidate: next,
-        written: text.slice(next.startsAt, next.endsAt),
-        before: text.slice(from, next.startsAt),
-        behind: text.slice(next.endsAt, to),
-        isFirstInSentence: places.length === previous,
-        isLastInSentence: follower === undefined || follower.startsAt >= endsAt,
-        above,
-        below:
-          follower === undefined || follower.startsAt >= endsAt
-            ? sentenceAt(text, endsAt, follower?.startsAt)
-            : '',
-      });
-    }
-    if (places.length > previous) {
-      isUsed = true;
-      if (!isHeading(above)) above = '';
-      continue;
+  for (const sentence of sentencesOf(text)) {
+    const { startsAt, endsAt } = sentence;
+    const first = places.length;
+    while ((found[places.length]?.startsAt ?? Infinity) < endsAt) {
+      places.push(...placeAt(text, found, places.length, sentence, above));
     }
     const words = text.slice(Math.max(startsAt, endsAt - maxReach), endsAt);
-    if (!/\p{L}/u.test(words)) {
+    if (places.length > first) {
+      isUsed = true;
+      if (!isHeading(above)) above = '';
+    } else if (!/\p{L}/u.test(words)) {
       if (isUsed) above = '';
-    } else if (!isHeading(above) || isHeading(words) || words.length > 60 || ordersCall(words)) {
+    } else if (!isHeading(above) || isHeading(words) || words.length > maxEntry || ordersCall(words)) {
       above = words;
       isUsed = false;
     }
   }
   return places;
+}
+
+/** The candidate at `index` with what stands around it; none when there is no such candidate. */
+function placeAt(
+  text: string,
+  found: readonly Candidate[],
+  index: number,
+  { startsAt, endsAt }: Sentence,
+  above: string,
+): Place[] {
+  const candidate = found[index];
+  if (candidate === undefined) return [];
+  const previous = found[index - 1]?.endsAt ?? 0;
+  const next = found[index + 1]?.startsAt ?? Infinity;
+  const from = Math.max(startsAt, previous, candidate.startsAt - maxReach);
+  const to = Math.min(endsAt, next, candidate.endsAt + maxReach);
+  const isLastInSentence = next >= endsAt;
+  return [
+    {
+      candidate,
+      written: text.slice(candidate.startsAt, candidate.endsAt),
+      before: text.slice(from, candidate.startsAt),
+      behind: text.slice(candidate.endsAt, to),
+      isFirstInSentence: index === 0 || previous <= startsAt,
+      isLastInSentence,
+      above,
+      below: isLastInSentence ? sentenceAt(text, endsAt, next) : '',
+    },
+  ];
 }
 
 /** A line that ends with a colon stands over the lines below it, down to an empty one. */
@@ -187,11 +197,11 @@ function isHeading(words: string): boolean {
 }
 
 /** The sentence that begins at an offset; empty when a number stands in it. */
-function sentenceAt(text: string, startsAt: number, numberAt: number | undefined): string {
-  const words = text.slice(startsAt, startsAt + maxReach).trimStart();
-  const length = sentencesOf(words)[0]?.endsAt ?? 0;
-  const skipped = text.slice(startsAt, startsAt + maxReach).length - words.length;
-  return numberAt !== undefined && numberAt < startsAt + skipped + length ? '' : words.slice(0, length);
+function sentenceAt(text: string, startsAt: number, numberAt: number): string {
+  const words = text.slice(startsAt, Math.min(startsAt + maxReach, numberAt)).replace(/^\s+/, '');
+  const [sentence] = sentencesOf(words);
+  const reachesNumber = numberAt <= startsAt + maxReach && sentence?.endsAt === words.length;
+  return reachesNumber ? '' : words.slice(0, sentence?.endsAt);
 }
 
 /** What the task says of each candidate. */

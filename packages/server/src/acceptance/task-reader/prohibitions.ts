@@ -12,7 +12,7 @@ const filler =
 const call =
   'calls?|calling|called|dial|dials|dialing|dialling|dialed|dialled|ring|ringing|rung|phone|phoning|phoned|telephone|telephoned|contact|contacting|contacted|reach out|use|using|used|disturb|disturbed|bother|bothered';
 const stop =
-  'stop|stops|cease|avoid|avoids|avoiding|cancel|cancels|cancell?ed|cancell?ing|quit|halt|suspend|refrain from|abstain from|prevent|skip|decline|forbidden to|prohibited to|illegal to|without';
+  'stop|stops|cease|avoid|avoids|avoiding|cancel|cancels|cancell?ed|cancell?ing|quit|halt|suspend|refrain from|abstain from|prevent|skip|decline|forbidden to|prohibited to|illegal to|wrong to|no need to|unnecessary to|refuse to|without';
 const calls = 'calls?|calling|dialing|dialling|ringing|phoning|telephoning|contacting|dial';
 
 const english = [
@@ -30,6 +30,7 @@ const english = [
   word(
     '(?:call|phone|ring|dial|contact) (?:nobody|no[ -]?one)|forbidden|prohibited|verboten|interdit\\p{L}*|prohibid\\p{L}*|vietat\\p{L}*|proibid\\p{L}*',
   ),
+  `${word('nobody|no[ -]?one')} (?:\\p{L}+ ){0,2}?${word('calls?|dials?|rings?|phones?|contacts?')}`,
   `${word('leave')} (?:\\S+ ){0,4}${word('alone')}`,
 ];
 const spanish = [
@@ -40,7 +41,9 @@ const german = [
   // "Rufen Sie … nicht an": the number may stand on either side.
   `(?<!\\p{L})(?:nicht|nie|niemals|keinesfalls|nicht mehr|nimmer)(?: (?:mehr|wieder|mehr wieder|direkt|unter dieser nummer))? (?:an(?=\\s*(?:[.,;!?)]|$|${word('und|oder|sondern|bitte|da|weil|wenn')}))|anruf\\p{L}*|anzurufen|angerufen|ruf\\p{L}*|gewähl\\p{L}*|kontaktier\\p{L}*|wähl\\p{L}*|verwende\\p{L}*|telefonier\\p{L}*)`,
   `${word('ruf\\p{L}*|kontaktier\\p{L}*|wähl\\p{L}*|telefonier\\p{L}*')} [^.;,]{0,40}?${word('nicht|nie|niemals|keinesfalls|auf keinen fall|unter keinen umständen')}(?=[^.;,]{0,30}$)`,
-  word('keine (?:weiteren )?anrufe|kein anruf|nicht angerufen werden|auf keinen fall|unter keinen umständen'),
+  word(
+    'weder|keine (?:weiteren )?anrufe|kein anruf|nicht angerufen werden|auf keinen fall|unter keinen umständen',
+  ),
 ];
 const french = [
   `(?<!\\p{L})(?:n['’]|ne )(?:(?:pas|plus|jamais|la|le|les|lui|leur|me|nous|doit|doivent|faut|veut|veulent|souhaite|peut|être|qu['’]on|plus jamais|surtout) |l['’]){0,5}(?:appel\\p{L}*|rappel\\p{L}*|contact\\p{L}*|télépho\\p{L}*|compos\\p{L}*|joign\\p{L}*|utilis\\p{L}*)`,
@@ -66,7 +69,7 @@ const forbids = anyOf(...english, ...spanish, ...german, ...french, ...italian, 
 /** Right before a number: "instead of …", "but not Ana (…". */
 const excludes = anyOf(
   `${word('not|nor|skip|ignore|disregard|forget|remove|delete|block|avoid|instead of|rather than|other than|apart from|except(?: for)?|excluding|exclude|außer|excepto|salvo|sauf|tranne|exceto')} ` +
-    `(?:(?!(?:call|try|ring|dial|phone|contact|reach|speak|talk) )[^\\s,;]+ ){0,3}[\\s:("'“]*$`,
+    `(?:(?!(?:call|try|ring|dial|phone|contact|reach|speak|talk) )[^\\s,;)]+ ){0,3}(?:[^\\s,;)]+,)?[\\s:("'“]*$`,
   `${word('never|nobody|nicht|pas|jamais|nunca|niemals|nie|mai')} (?:(?:at|on|under|al|au|unter|on|the|number) ){0,3}\\s*$`,
 );
 /** Of what was named before. */

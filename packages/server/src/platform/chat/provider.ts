@@ -55,9 +55,9 @@ type Tried =
 /** One request with its answer, milliseconds; less than the breaker waits for the one that it lets through. */
 export const requestLimitMs = 30_000;
 /** Before the second and the third try, milliseconds. */
-export const retryPausesMs = [500, 2_000];
+const retryPausesMs = [500, 2_000];
 /** Who asks for a longer pause is not waited for: the job is tried again later anyway. */
-export const maxRetryAfterMs = 10_000;
+const maxRetryAfterMs = 10_000;
 const maxAnswerBytes = 1024 * 1024;
 
 export function createProvider({

@@ -62,7 +62,7 @@ describe('a call task with a model', () => {
       items: { type: 'object', properties: { words: { type: 'string' } }, required: ['words'] },
     };
     const { id } = await service.createTask({
-      task: `Call ${cooperates} and ask whether the delivery suits. My other line is ${another}.`,
+      task: `Call ${cooperates} and ask whether the delivery suits. Then call my other line at ${another}.`,
       result_schema: { ...yesNo, properties: { ...yesNo.properties, greetings } },
     });
     const task = await service.finalTask(id);

@@ -13,7 +13,7 @@ afterEach(async () => {
 
 const ada = '+12025550101';
 const bob = '+12125550102';
-const both = `Call Ada at ${ada} and ask about Friday. Her brother has ${bob}.`;
+const both = `Call Ada at ${ada} and ask about Friday. Then call her brother at ${bob}.`;
 const one = `Call ${ada} and ask about Friday.`;
 
 async function read(
