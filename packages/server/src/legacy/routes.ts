@@ -2,10 +2,11 @@
  * Call tasks, deprecated: what their clients send is translated to a call, and calls back to call tasks. The order of
  * the lines in a handler is the order of the checks, as for Goal Runs.
  */
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { CallAcceptance } from '../acceptance/accept-call.ts';
 import type { Gate } from '../http/auth.ts';
 import { readBody } from '../http/body.ts';
+import { answerCalls } from '../http/calls/answer.ts';
 import { eventPage } from '../http/calls/event-page.ts';
 import { ownedCall } from '../http/calls/owned-call.ts';
 import type { Cursors } from '../http/cursor.ts';
@@ -14,8 +15,6 @@ import { headerValues, idempotencyKey, requireJsonContent } from '../http/header
 import { queryParameters } from '../http/query.ts';
 import { maxBodyBytes } from '../http/settings.ts';
 import type { Clock } from '../platform/clock.ts';
-import { renderCall } from '../publication/call-views.ts';
-import type { CallRow } from '../storage/call-views.ts';
 import type { Database } from '../storage/database.ts';
 import { announceRetirement } from './retirement.ts';
 import { readTaskRequest } from './task-request.ts';
@@ -37,15 +36,9 @@ interface OneTask {
 
 export function callTaskRoutes(app: FastifyInstance, deps: CallTaskRoutes): void {
   const { db, clock, gate, cursors, acceptance } = deps;
-  const retryAfter = String(deps.pollAfterSeconds);
   announceRetirement(app, clock, deps.cutoffActive);
 
-  /** Answers with the call task as it stands. */
-  async function answer(reply: FastifyReply, status: number, call: CallRow): Promise<FastifyReply> {
-    const view = await renderCall(db, call);
-    if (call.evidence === null) reply.header('retry-after', retryAfter);
-    return sendJson(reply, status, JSON.stringify(view));
-  }
+  const answer = answerCalls(deps);
 
   app.route({
     method: 'POST',

@@ -7,8 +7,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { CallAcceptance } from '../../acceptance/accept-call.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { Refusal } from '../../platform/refusal.ts';
-import { renderCall } from '../../publication/call-views.ts';
-import type { CallRow } from '../../storage/call-views.ts';
 import type { Database } from '../../storage/database.ts';
 import { listEvents } from '../../storage/events.ts';
 import type { Gate } from '../auth.ts';
@@ -18,6 +16,7 @@ import { commonHeaders, sendJson } from '../exchange.ts';
 import { headerValues, idempotencyKey, requireJsonContent } from '../headers.ts';
 import { queryParameters } from '../query.ts';
 import { maxBodyBytes } from '../settings.ts';
+import { answerCalls } from './answer.ts';
 import { eventPage, placeOfEvent } from './event-page.ts';
 import { createEventStreams, isFinal } from './event-stream.ts';
 import { readOneShotRequest } from './one-shot-request.ts';
@@ -40,16 +39,10 @@ interface OneCall {
 
 export function callRoutes(app: FastifyInstance, deps: CallRoutes): void {
   const { db, gate, acceptance } = deps;
-  const retryAfter = String(deps.pollAfterSeconds);
   const streams = createEventStreams(deps);
   app.addHook('preClose', async () => streams.close());
 
-  /** Answers with the call as it stands. */
-  async function answer(reply: FastifyReply, status: number, call: CallRow): Promise<FastifyReply> {
-    const view = await renderCall(db, call);
-    if (call.evidence === null) reply.header('retry-after', retryAfter);
-    return sendJson(reply, status, JSON.stringify(view));
-  }
+  const answer = answerCalls(deps);
 
   app.route({
     method: 'POST',

@@ -3,25 +3,13 @@ import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { lockTaskLimit } from '../../../src/storage/calls.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { startCallService, yesNo, type CallService, type CallServiceOptions } from './service.ts';
+import { withCallService, yesNo } from './service.ts';
 
 const order = (phone: string) => ({ task: 'Ask whether it suits.', phone, result_schema: yesNo });
 
-async function withService(
-  options: CallServiceOptions,
-  work: (service: CallService) => Promise<void>,
-): Promise<void> {
-  const service = await startCallService(options);
-  try {
-    await work(service);
-  } finally {
-    await service.close();
-  }
-}
-
 describe('calls do not hold one another up', () => {
   it('ends and begins calls of other accounts while one account is locked', async () => {
-    await withService({ kind: 'postgres' }, async (service) => {
+    await withCallService({ kind: 'postgres' }, async (service) => {
       const stranger = { authorization: `Bearer ${await service.strangersKey()}` };
       const held = await service.database.db.transaction(async (tx) => {
         await tx.query(lockTaskLimit, [service.accountId]);
@@ -50,7 +38,7 @@ describe('calls do not hold one another up', () => {
     'gives the place of a stream back when its client leaves before it begins',
     { timeout: 60_000 },
     async () => {
-      await withService(
+      await withCallService(
         { kind: 'embedded', worker: { speed: 1, settings: { drainMs: 0 } } },
         async (service) => {
           const { id } = await service.createCall(order('+12025550113'));

@@ -9,22 +9,10 @@ import { reserveCallKey } from '../../../src/storage/call-acceptance.ts';
 import { expectIdle } from '../execution/harness.ts';
 import { databases } from '../../kit/database.ts';
 import { ids } from '../http/service.ts';
-import { startCallService, yesNo, type CallService, type CallServiceOptions } from './service.ts';
+import { withCallService, yesNo, type CallServiceOptions } from './service.ts';
 
 const cooperates = '+12025550100';
 const task = { task: `Call ${cooperates} about the delivery.` };
-
-async function withService(
-  options: CallServiceOptions,
-  work: (service: CallService) => Promise<void>,
-): Promise<void> {
-  const service = await startCallService(options);
-  try {
-    await work(service);
-  } finally {
-    await service.close();
-  }
-}
 
 /** A worker that takes nothing before it is woken. */
 const asleep = {
@@ -47,7 +35,7 @@ const setLimit = statement<never>(
 
 describe.each(databases)('limits of call tasks on %s', (kind) => {
   it('lets the tasks of an account on shared lines begin one after the other, in order', async () => {
-    await withService(
+    await withCallService(
       { kind, calls: { maxQueuedTasks: 2, ...asleep.calls }, worker: asleep.worker },
       async (service) => {
         const first = await service.createTask(task);
@@ -74,7 +62,7 @@ describe.each(databases)('limits of call tasks on %s', (kind) => {
   });
 
   it('lets an account’s own limit take precedence', async () => {
-    await withService({ kind, ...asleep }, async (service) => {
+    await withCallService({ kind, ...asleep }, async (service) => {
       await service.database.db.query(setLimit, [service.accountId, 2]);
       const states = [
         await service.createTask(task),
@@ -88,7 +76,7 @@ describe.each(databases)('limits of call tasks on %s', (kind) => {
   });
 
   it('tells others that a creation is under way, and takes over one whose process has died', async () => {
-    await withService({ kind }, async (service) => {
+    await withCallService({ kind }, async (service) => {
       const { db } = service.database;
       const key = ids.next('req');
       const reserve = [service.accountId, 'v1', key, fingerprintOfCall(task), 'req_dead', 60_000];
@@ -117,7 +105,7 @@ describe.each(databases)('limits of call tasks on %s', (kind) => {
         return failures >= 0 ? Promise.reject(new Error('away')) : scripted.conclude(asked, signal);
       },
     };
-    await withService({ kind, worker: { concluder } }, async (service) => {
+    await withCallService({ kind, worker: { concluder } }, async (service) => {
       const again = () => service.database.db.query(makeDue);
       const hurry = setInterval(() => void again(), 20);
       try {
@@ -146,7 +134,7 @@ describe.each(databases)('limits of call tasks on %s', (kind) => {
   });
 
   it('announces its end with every answer, and ends at its date', async () => {
-    await withService({ kind }, async (service) => {
+    await withCallService({ kind }, async (service) => {
       const created = await service.send('/v1/calls', task);
       const { id } = (await created.json()) as { id: string };
       const answers = [

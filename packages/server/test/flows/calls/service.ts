@@ -104,3 +104,16 @@ export async function startCallService(options: CallServiceOptions = {}): Promis
     },
   };
 }
+
+/** Starts the service for one test, and stops it whatever happens. */
+export async function withCallService(
+  options: CallServiceOptions,
+  work: (service: CallService) => Promise<void>,
+): Promise<void> {
+  const service = await startCallService(options);
+  try {
+    await work(service);
+  } finally {
+    await service.close();
+  }
+}
