@@ -5,7 +5,8 @@ export interface Person extends NewRun {
   readonly name: string;
   /** File name of the Goal in examples/goals, without extension. */
   readonly goal: string;
-  readonly expect: 'result' | { readonly error: string; readonly detail: string };
+  /** `any`: whoever answers there decides. */
+  readonly expect: 'result' | 'any' | { readonly error: string; readonly detail: string };
 }
 
 const delivery = (lastDigits: string, name: string, expect: Person['expect']): Person => ({
@@ -26,6 +27,9 @@ export const people: readonly Person[] = [
   delivery('04', 'has voicemail', { error: 'no_answer', detail: 'voicemail' }),
   delivery('10', 'never wants to be called again', { error: 'result_unavailable', detail: 'opted_out' }),
 ];
+
+/** A telephone of somebody who tries this out. */
+export const ownTelephone: Person = delivery('00', 'your telephone', 'any');
 
 /** Whom it calls over SIP: `phones.ts` answers. */
 export const sipPeople: readonly Person[] = [

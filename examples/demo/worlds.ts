@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Credentials } from '@trunkcall/contract';
 import type { OperatorClient } from '@trunkcall/sdk';
-import { people, sipPeople, type Person } from './people.ts';
+import { ownTelephone, people, sipPeople, type Person } from './people.ts';
 import { startPhones } from './phones.ts';
 
 /** What calls are placed with. */
@@ -56,7 +56,7 @@ export async function sipWorld(dataDir: string, peer: string | null): Promise<Wo
   // JSON is YAML.
   writeFileSync(file, JSON.stringify({ trunks: [trunk], sip: { bind: '127.0.0.1', udp_port: 0 } }));
   return {
-    people: peer === null ? sipPeople : sipPeople.slice(0, 1),
+    people: peer === null ? sipPeople : [ownTelephone],
     settings: { TRUNKCALL_ENVIRONMENT: 'production', TRUNKCALL_SETTINGS_FILE: file },
     async access(_credentials, operator) {
       const { id: account } = await operator.createAccount('demo');
