@@ -39,16 +39,8 @@ describe.each(databases)('call tasks on %s', (kind) => {
       },
       metadata: { order: 7 },
     });
-    expect(created).toMatchObject({
-      object: 'call_task',
-      structured_result: null,
-      task_completed: null,
-      completion_confidence: null,
-      evidence: [],
-      metadata: { order: 7 },
-      failure_code: null,
-      completed_at: null,
-    });
+    // How far it has come by the time of the answer is open.
+    expect(created).toMatchObject({ object: 'call_task', metadata: { order: 7 }, failure_code: null });
     const task = await service.finalTask(created.id);
     expect(task).toMatchObject({
       status: 'completed',
