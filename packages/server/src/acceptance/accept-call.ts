@@ -29,8 +29,7 @@ import { countTasks, lockTaskLimit, type CallKind } from '../storage/calls.ts';
 import { DatabaseUnavailable, type Database, type Queryable } from '../storage/database.ts';
 import { appendCallEvent } from '../storage/events.ts';
 import { callContent } from './call-content.ts';
-import type { ReadRecipient, TaskReader, TaskReading } from './task-reader.ts';
-import { onlyLiteral } from './task-reader.ts';
+import { onlyLiteral, type ReadRecipient, type TaskReader, type TaskReading } from './task-reader.ts';
 import { localeIn } from './task-reader/locales.ts';
 import type { SentRecipient } from './task-reader/recipients.ts';
 
@@ -107,9 +106,10 @@ const maxRounds = 4;
 /** A call that is ready to be inserted. */
 interface Candidate {
   readonly kind: CallKind;
+  /** What the agent is told, by the place of the recipients. */
+  readonly contents: ReadonlyMap<string, GoalFile>;
   readonly request: CallRequest;
   readonly recipients: readonly ReadRecipient[];
-  readonly title: string;
   readonly resultSchema: CallSchema | null;
   readonly recipientResultSchema: CallSchema | null;
   /** Recipients that may be called at once. */
@@ -163,13 +163,14 @@ export function createCallAcceptance(deps: CallAcceptanceDependencies): CallAcce
     const numbers = new Set(recipients.flatMap(({ phones }) => phones));
     const several = numbers.size > 1;
     if (several && account.default_number === null) throw needsOwnNumber();
+    const { resultSchema, recipientResultSchema } = request;
     const candidate: Candidate = {
       kind: 'task',
+      contents: contentsOf({ request, recipients, title, resultSchema, recipientResultSchema }),
       request,
       recipients,
-      title,
-      resultSchema: request.resultSchema,
-      recipientResultSchema: request.recipientResultSchema,
+      resultSchema,
+      recipientResultSchema,
       parallel: account.default_number === null ? 1 : taskLimit({ ...account, max_active_tasks: null }),
     };
     judge(candidate);
@@ -218,13 +219,13 @@ export function createCallAcceptance(deps: CallAcceptanceDependencies): CallAcce
         account.region,
         'input_incomplete',
       );
+      const schemas = { resultSchema: request.resultSchema, recipientResultSchema: null };
       const candidate: Candidate = {
         kind: 'one_shot',
+        contents: contentsOf({ request, recipients, title, ...schemas }),
         request,
         recipients,
-        title,
-        resultSchema: request.resultSchema,
-        recipientResultSchema: null,
+        ...schemas,
         parallel: 1,
       };
       judge(candidate);
@@ -275,16 +276,34 @@ export function createCallAcceptance(deps: CallAcceptanceDependencies): CallAcce
     return literal;
   }
 
+  /** What the agent is told, by the place of the recipients. */
+  function contentsOf(parts: {
+    readonly request: CallRequest;
+    readonly recipients: readonly ReadRecipient[];
+    readonly title: string;
+    readonly resultSchema: CallSchema | null;
+    readonly recipientResultSchema: CallSchema | null;
+  }): Map<string, GoalFile> {
+    const { request, title, resultSchema, recipientResultSchema } = parts;
+    const places = new Map(parts.recipients.map((recipient) => [placeOf(recipient), recipient]));
+    return new Map(
+      [...places].map(([place, { region, locale }]) => {
+        const questions = questionsOf(recipientResultSchema, resultSchema, locale);
+        const content = { title, task: request.task, region, locale, questions, agent: deps.agent };
+        return [place, callContent(content)];
+      }),
+    );
+  }
+
   /** Refuses what the deployment can not or must not call. */
   function judge(candidate: Candidate): void {
-    const { recipients } = candidate;
-    for (const { phones } of recipients) {
+    for (const { phones } of candidate.recipients) {
       for (const phone of phones) {
         const why = deps.forbids(phone);
         if (why !== null) throw new Refusal('invalid_phone', `${fieldOf(candidate, phone)}: ${why}`);
       }
     }
-    const problems = new Set([...contentsOf(deps.agent, candidate).values()].flatMap(deps.readiness));
+    const problems = new Set([...candidate.contents.values()].flatMap(deps.readiness));
     if (problems.size > 0) {
       throw new Refusal('call_not_ready', 'the call can not be carried out here now', {
         details: { reason_code: 'not_executable', questions: [], problems: [...problems] },
@@ -296,7 +315,7 @@ export function createCallAcceptance(deps: CallAcceptanceDependencies): CallAcce
     const { request, recipients } = candidate;
     await refuseForbidden(tx, candidate);
     const specs = new Map(
-      [...contentsOf(deps.agent, candidate)].map(([place, content]) => [
+      [...candidate.contents].map(([place, content]) => [
         place,
         { id: ids.next('rspec'), content: JSON.stringify(content) },
       ]),
@@ -376,22 +395,6 @@ const tooSlow: TaskReading = { kind: 'failed', note: 'it took too long' };
 
 /** Recipients of one region and locale are called with the same words. */
 const placeOf = ({ region, locale }: ReadRecipient): string => `${region} ${locale}`;
-
-/** What the agent is told, by the place of the recipients. */
-function contentsOf(agent: AgentSettings, candidate: Candidate): Map<string, GoalFile> {
-  const { title, request, resultSchema, recipientResultSchema } = candidate;
-  const contents = new Map<string, GoalFile>();
-  for (const recipient of candidate.recipients) {
-    const { region, locale } = recipient;
-    if (contents.has(placeOf(recipient))) continue;
-    const questions = questionsOf(recipientResultSchema, resultSchema, locale);
-    contents.set(
-      placeOf(recipient),
-      callContent({ title, task: request.task, region, locale, questions, agent }),
-    );
-  }
-  return contents;
-}
 
 async function refuseForbidden(tx: Queryable, candidate: Candidate): Promise<void> {
   const phones = candidate.recipients.flatMap((one) => one.phones);
