@@ -5,7 +5,7 @@
  * bring it meanwhile are told; and what the reading found wrong is kept, to be answered again. The key of a one-shot
  * call is taken together with the call, so a rejection leaves no trace.
  */
-import type { AgentSettings, ApiErrorCode, CallSchema, GoalFile, ResultSchema } from '@trunkcall/contract';
+import type { AgentSettings, ApiErrorCode, CallSchema, GoalFile } from '@trunkcall/contract';
 import { advanceCall, beginWaitingTasks, taskLimit } from '../calls/advance.ts';
 import { assert } from '../platform/assert.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -28,54 +28,17 @@ import { findCall, type CallRow } from '../storage/call-views.ts';
 import { countTasks, lockTaskLimit, type CallKind } from '../storage/calls.ts';
 import { DatabaseUnavailable, type Database, type Queryable } from '../storage/database.ts';
 import { appendCallEvent } from '../storage/events.ts';
+import type {
+  AcceptedCall,
+  CallAcceptance,
+  CallRequest,
+  OneShotRequest,
+  TaskCallRequest,
+} from './call-acceptance.ts';
 import { callContent } from './call-content.ts';
 import { onlyLiteral, type ReadRecipient, type TaskReader, type TaskReading } from './task-reader.ts';
 import { localeIn } from './task-reader/locales.ts';
 import type { SentRecipient } from './task-reader/recipients.ts';
-
-/** What both kinds of calls have in common, as far as HTTP could check it without the database. */
-interface CallRequest {
-  readonly accountId: string;
-  /** Regions that the key may call; null means all. */
-  readonly regions: readonly string[] | null;
-  /** SHA-256 of the canonical request. */
-  readonly fingerprint: Buffer;
-  readonly task: string;
-  readonly metadata: Readonly<Record<string, unknown>>;
-  /** As sent; vetted behind the look-up of the key. */
-  readonly webhookUrl: string | null;
-  /** What is wrong with a number that was sent; reported behind the look-up of the key. */
-  readonly phoneProblem: string | null;
-}
-
-export interface TaskCallRequest extends CallRequest {
-  readonly idempotencyKey: string | null;
-  /** Explicit targets, checked; null when they are to be found in the task. */
-  readonly recipients: readonly SentRecipient[] | null;
-  readonly resultSchema: CallSchema | null;
-  readonly recipientResultSchema: CallSchema | null;
-}
-
-export interface OneShotRequest extends CallRequest {
-  readonly idempotencyKey: string;
-  readonly recipient: SentRecipient;
-  readonly resultSchema: ResultSchema;
-}
-
-export interface AcceptedCall {
-  readonly call: CallRow;
-  readonly replayed: boolean;
-}
-
-export interface CallAcceptance {
-  /**
-   * Accepts a call task durably (I1), once per key (I2). Throws: Refusal, also again what an earlier request with the
-   * key was refused for; DatabaseUnavailable. Safe to repeat with a key: yes.
-   */
-  acceptTask(request: TaskCallRequest): Promise<AcceptedCall>;
-  /** The same for a one-shot call; a rejection does not bind the key. */
-  acceptOneShot(request: OneShotRequest): Promise<AcceptedCall>;
-}
 
 export interface CallAcceptanceDependencies {
   readonly db: Database;

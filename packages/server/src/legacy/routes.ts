@@ -3,7 +3,7 @@
  * the lines in a handler is the order of the checks, as for Goal Runs.
  */
 import type { FastifyInstance } from 'fastify';
-import type { CallAcceptance } from '../acceptance/accept-call.ts';
+import type { CallAcceptance } from '../acceptance/call-acceptance.ts';
 import type { Gate } from '../http/auth.ts';
 import { readBody } from '../http/body.ts';
 import { answerCalls } from '../http/calls/answer.ts';

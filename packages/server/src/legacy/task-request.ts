@@ -1,5 +1,5 @@
 import type { CallSchema } from '@trunkcall/contract';
-import type { TaskCallRequest } from '../acceptance/accept-call.ts';
+import type { TaskCallRequest } from '../acceptance/call-acceptance.ts';
 import { readCallSchema } from '../acceptance/call-schema.ts';
 import { fingerprintOfCall } from '../acceptance/fingerprint.ts';
 import { readRecipients } from '../acceptance/task-reader/recipients.ts';

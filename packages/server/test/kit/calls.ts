@@ -1,9 +1,6 @@
 /** What calls without a Goal need, for tests: the rule-based reader, the scripted agent's locales, no limits. */
-import {
-  createCallAcceptance,
-  type CallAcceptance,
-  type CallAcceptanceDependencies,
-} from '../../src/acceptance/accept-call.ts';
+import { createCallAcceptance, type CallAcceptanceDependencies } from '../../src/acceptance/accept-call.ts';
+import type { CallAcceptance } from '../../src/acceptance/call-acceptance.ts';
 import { createRuleReader } from '../../src/acceptance/task-reader/rule-reader.ts';
 import { localeFor } from '../../src/agents/scripted/locales/locale.ts';
 import type { Clock } from '../../src/platform/clock.ts';

@@ -1,4 +1,4 @@
-import type { OneShotRequest } from '../../acceptance/accept-call.ts';
+import type { OneShotRequest } from '../../acceptance/call-acceptance.ts';
 import { readOneShotSchema } from '../../acceptance/call-schema.ts';
 import { fingerprintOfCall } from '../../acceptance/fingerprint.ts';
 import { readRecipients } from '../../acceptance/task-reader/recipients.ts';

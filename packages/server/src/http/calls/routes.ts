@@ -4,7 +4,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { CallAcceptance } from '../../acceptance/accept-call.ts';
+import type { CallAcceptance } from '../../acceptance/call-acceptance.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { Refusal } from '../../platform/refusal.ts';
 import type { Database } from '../../storage/database.ts';
