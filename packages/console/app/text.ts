@@ -317,6 +317,12 @@ export const text = {
     scopes: 'May',
     expires: 'Expires',
     created: 'Created',
+    lastUsed: 'Last used',
+    hints: {
+      expiresSoon: 'Expires soon: make a new key, bring it to every program, then revoke this one.',
+      old: 'Older than a year: make a new key, bring it to every program, then revoke this one.',
+      unused: 'Not used for 90 days: revoke it if nobody needs it.',
+    },
     state: 'State',
     states: { good: 'Valid', revoked: 'Revoked', expired: 'Expired' },
     revoke: 'Revoke',

@@ -150,6 +150,8 @@ export interface OperatorKey {
   readonly regions: readonly string[] | null;
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
+  /** To the minute; null: never, or not since this is noted. */
+  readonly last_used_at: string | null;
   readonly created_at: string;
 }
 

@@ -23,6 +23,7 @@ import {
   recordingsOf,
 } from './adapters.ts';
 import { prepareDeployment } from './authoring/first-start.ts';
+import { startKeyUses } from './authoring/key-uses.ts';
 import { createKeyring } from './authoring/keys.ts';
 import { inviteFirstPerson } from './authoring/people.ts';
 import { createReadiness } from './authoring/readiness.ts';
@@ -131,7 +132,15 @@ async function start(
   const agents = await agentsOf(config, reach);
   const readiness = createReadiness({ agents, carrier: reach });
   const forbids = (phone: string) => reach?.forbids(phone) ?? null;
-  const keys = createKeyring({ db, clock, ids, environment: config.environment });
+  const keyUses = startKeyUses({ db, clock, log });
+  undo.push(() => keyUses.stop());
+  const keys = createKeyring({
+    db,
+    clock,
+    ids,
+    environment: config.environment,
+    onUse: (id) => keyUses.note(id),
+  });
 
   const destinations = destinationsOf(config);
   const authorities = readAuthorities(config);

@@ -1,7 +1,7 @@
 import { scopes, type CreateKeyRequest, type Scope } from '@trunkcall/contract';
 import { Option, type Command } from 'commander';
 import type { Context } from '../program.ts';
-import { fields } from '../report.ts';
+import { fields, table } from '../report.ts';
 
 interface CreateOptions {
   readonly account: string;
@@ -29,6 +29,27 @@ export function keyCommands(group: Command, { connect, report }: Context): void 
           regions: key.regions?.join(' ') ?? 'all',
           expires: key.expires_at ?? 'never',
         }),
+      );
+    });
+
+  group
+    .command('list')
+    .description('list the keys of an account, oldest first')
+    .requiredOption('--account <account>', 'id or name of the account')
+    .action(async ({ account }: { account: string }) => {
+      const client = await connect();
+      report.print(await client.listKeys(account), ({ data }) =>
+        table(
+          ['id', 'scopes', 'created', 'expires', 'last used', 'revoked'],
+          data.map((key) => [
+            key.id,
+            key.scopes.join(' '),
+            key.created_at,
+            key.expires_at ?? 'never',
+            key.last_used_at ?? 'never',
+            key.revoked_at ?? '',
+          ]),
+        ),
       );
     });
 

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Code, Group, Modal, NativeSelect, Stack, Table } from '@mantine/core';
+import { Button, Checkbox, Code, Group, Modal, NativeSelect, Stack, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ConsoleKeyRequest, CreatedKey, OperatorKey, OperatorList, Scope } from '@trunkcall/contract';
@@ -39,6 +39,26 @@ function stateOf({ revoked_at, expires_at }: OperatorKey): 'good' | 'revoked' | 
   return expires_at !== null && Date.parse(expires_at) <= Date.now() ? 'expired' : 'good';
 }
 
+const dayMs = 86_400_000;
+
+/** What its owner should do about a valid key, most urgent first; null when nothing. */
+function hintOf(key: OperatorKey): keyof typeof words.hints | null {
+  if (stateOf(key) !== 'good') return null;
+  const daysSince = (time: string) => (Date.now() - Date.parse(time)) / dayMs;
+  if (key.expires_at !== null && -daysSince(key.expires_at) < 30) return 'expiresSoon';
+  if (daysSince(key.last_used_at ?? key.created_at) > 90) return 'unused';
+  return daysSince(key.created_at) > 365 ? 'old' : null;
+}
+
+function Hint({ of }: { readonly of: OperatorKey }) {
+  const hint = hintOf(of);
+  return hint === null ? null : (
+    <Text size="xs" mt={4} maw={320}>
+      {words.hints[hint]}
+    </Text>
+  );
+}
+
 function KeyTable({ keys }: { readonly keys: readonly OperatorKey[] }) {
   const client = useQueryClient();
   const mayManage = useMay('key.manage');
@@ -57,6 +77,7 @@ function KeyTable({ keys }: { readonly keys: readonly OperatorKey[] }) {
             <Table.Th>{words.scopes}</Table.Th>
             <Table.Th>{words.created}</Table.Th>
             <Table.Th>{words.expires}</Table.Th>
+            <Table.Th>{words.lastUsed}</Table.Th>
             {mayManage && <Table.Th>{text.common.actions}</Table.Th>}
           </Table.Tr>
         </Table.Thead>
@@ -65,6 +86,7 @@ function KeyTable({ keys }: { readonly keys: readonly OperatorKey[] }) {
             <Table.Tr key={key.id}>
               <Table.Td>
                 <Code>{key.id}</Code>
+                <Hint of={key} />
               </Table.Td>
               <Table.Td>
                 <State tone={stateOf(key) === 'good' ? 'good' : 'quiet'}>{words.states[stateOf(key)]}</State>
@@ -73,6 +95,9 @@ function KeyTable({ keys }: { readonly keys: readonly OperatorKey[] }) {
               <Table.Td className="nowrap">{show.dateTime(key.created_at)}</Table.Td>
               <Table.Td className="nowrap">
                 {key.expires_at === null ? text.common.never : show.dateTime(key.expires_at)}
+              </Table.Td>
+              <Table.Td className="nowrap">
+                {key.last_used_at === null ? text.common.never : show.dateTime(key.last_used_at)}
               </Table.Td>
               {mayManage && (
                 <Table.Td>
@@ -100,7 +125,6 @@ function KeyTable({ keys }: { readonly keys: readonly OperatorKey[] }) {
   );
 }
 
-const dayMs = 86_400_000;
 type Lifetime = keyof typeof words.lifetimes;
 
 function CreateKey({ onClose }: { readonly onClose: () => void }) {

@@ -32,6 +32,7 @@ export interface KeyView {
   readonly regions: readonly string[] | null;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
+  readonly lastUsedAt: Date | null;
   readonly createdAt: Date;
 }
 
@@ -55,6 +56,8 @@ export interface KeyringDependencies {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly environment: 'test' | 'production';
+  /** Told of every use of a valid key. */
+  readonly onUse?: (keyId: string) => void;
 }
 
 /** One second below the promise of 5 s. */
@@ -134,9 +137,11 @@ export function createKeyring(deps: KeyringDependencies): Keyring {
   }
 
   function usable(held: Remembered): KeyView | null {
-    const { revoked_at: revokedAt, expires_at: expiresAt } = held.row;
+    const { id, revoked_at: revokedAt, expires_at: expiresAt } = held.row;
     const expired = expiresAt !== null && expiresAt.getTime() <= clock.now();
-    return revokedAt === null && !expired ? held.view : null;
+    if (revokedAt !== null || expired) return null;
+    deps.onUse?.(id);
+    return held.view;
   }
 
   function isWellFormed(key: string): boolean {
@@ -192,6 +197,7 @@ function viewOf(row: KeyRow): KeyView {
     regions: row.regions,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
     createdAt: row.created_at,
   };
 }

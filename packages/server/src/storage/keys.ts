@@ -12,11 +12,13 @@ export interface KeyRow {
   readonly regions: readonly string[] | null;
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
+  /** To the minute; null: not since this is noted. */
+  readonly last_used_at: Date | null;
   readonly created_at: Date;
 }
 
 const keyColumns =
-  'k.id, k.account_id, k.secret_hash, k.scopes, k.regions, k.expires_at, k.revoked_at, k.created_at';
+  'k.id, k.account_id, k.secret_hash, k.scopes, k.regions, k.expires_at, k.revoked_at, k.last_used_at, k.created_at';
 
 /** Values: id, account id, hash, scopes, regions, expiry. No row when there is no such account. */
 export const insertKey = statement<KeyRow>(
@@ -42,4 +44,15 @@ export const listKeys = statement<KeyRow>(
 export const revokeKey = statement<KeyRow>(
   'revoke_api_key',
   `update api_keys k set revoked_at = coalesce(k.revoked_at, now()) where k.id = $1 returning ${keyColumns}`,
+);
+
+/** Keys are locked in one order, so that processes do not wait for each other in a ring. Values: ids, times. */
+export const recordKeyUses = statement<never>(
+  'record_key_uses',
+  `with used as (
+     select u.id, u.at from unnest($1::text[], $2::timestamptz[]) as u (id, at)
+     join api_keys k on k.id = u.id order by k.id for no key update of k
+   )
+   update api_keys k set last_used_at = u.at from used u
+   where k.id = u.id and (k.last_used_at is null or k.last_used_at < u.at)`,
 );

@@ -63,6 +63,7 @@ export function keyView(key: KeyView): OperatorKey {
     regions: key.regions,
     expires_at: timeOrNull(key.expiresAt),
     revoked_at: timeOrNull(key.revokedAt),
+    last_used_at: timeOrNull(key.lastUsedAt),
     created_at: key.createdAt.toISOString(),
   };
 }
