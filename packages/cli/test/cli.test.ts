@@ -134,6 +134,8 @@ test('a webhook endpoint goes through its whole life, with its deliveries', { ti
   expect(table.out).toMatch(new RegExp(`${added.id} +disabled \\(operator\\) +yes +${url} +Ops`));
   expect((await trunkcall(['webhooks', 'deliveries', '--webhook', added.id])).out).toContain(delivery.id);
   expect(await json('webhooks', 'enable', added.id)).toMatchObject({ enabled: true });
+  expect(await json('webhooks', 'remove', added.id)).toMatchObject({ id: added.id });
+  expect(await json('webhooks', 'list', '--account', 'hooked')).toMatchObject({ data: [] });
 });
 
 test('a Goal goes through its whole life', async () => {

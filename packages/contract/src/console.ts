@@ -4,10 +4,14 @@
  */
 import { Type, type Static } from 'typebox';
 import { enumeration } from './enumeration.ts';
+import type { CallStatus } from './calls.ts';
 import { scopes, type GoalRunErrorCode } from './errors.ts';
 import type { GoalFile, ResultSchema, InputSchema } from './goal-file.ts';
+import { CreateWebhookRequest, type OperatorDelivery } from './operator-webhooks.ts';
 import type {
   GoalFileProblem,
+  OperatorCall,
+  OperatorCallDetail,
   OperatorGoal,
   OperatorGoalVersion,
   OperatorRun,
@@ -32,7 +36,9 @@ export const consoleActions = [
   'goal.command',
   'goal.retire',
   'run.cancel',
+  'recording.hear',
   'key.manage',
+  'webhook.manage',
   'person.manage',
   'audit.read',
   'deployment.manage',
@@ -75,6 +81,10 @@ export const ConsoleKeyRequest = Type.Object(
   closed,
 );
 export type ConsoleKeyRequest = Static<typeof ConsoleKeyRequest>;
+
+const { account: _account, ...webhookProperties } = CreateWebhookRequest.properties;
+export const ConsoleWebhookRequest = Type.Object(webhookProperties, closed);
+export type ConsoleWebhookRequest = Static<typeof ConsoleWebhookRequest>;
 
 export const InviteRequest = Type.Object({ email, role: enumeration(consoleRoles) }, closed);
 export type InviteRequest = Static<typeof InviteRequest>;
@@ -195,6 +205,8 @@ export interface ConsoleRun extends OperatorRun {
 
 export interface ConsoleRunDetail extends OperatorRunDetail {
   readonly title: string;
+  /** Null: there is none on the machine that was asked. */
+  readonly recording: { readonly seconds: number } | null;
   readonly result_schema: ResultSchema;
   readonly input_schema: InputSchema;
 }
@@ -223,11 +235,46 @@ export interface ConsoleOverview {
   readonly alerts: readonly { readonly message: string; readonly goal_id: string | null }[];
 }
 
-/** A message of the stream `/console/api/live`: these runs have moved. */
-export interface LiveRuns {
-  readonly runs: readonly {
-    readonly id: string;
-    readonly account_id: string;
-    readonly goal_id: string | null;
-  }[];
+/** The answer to who wants to hear a recording: it was noted, and opens the recording to this person for a while. */
+export interface ConsoleHearing {
+  /** Goes into `hearing` of the recording's address. */
+  readonly hearing: string;
+  readonly expires_at: string;
+}
+
+/** How loud a recording is along its time. */
+export interface ConsolePeaks {
+  readonly seconds: number;
+  /** 0–1; the callee's first, then ours. */
+  readonly channels: readonly (readonly number[])[];
+}
+
+export interface ConsoleCallQuery {
+  readonly kind?: OperatorCall['kind'];
+  readonly status?: CallStatus;
+  /** RFC 3339 times. */
+  readonly since?: string;
+  readonly until?: string;
+  readonly after?: string;
+}
+
+/** A call task or a one-shot call in a list. */
+export interface ConsoleCall extends OperatorCall {
+  /** The beginning of what it is to do. */
+  readonly task: string;
+  readonly recipients: number;
+}
+
+export interface ConsoleCallDetail extends OperatorCallDetail {
+  readonly result_schema: Readonly<Record<string, unknown>> | null;
+  readonly recipient_result_schema: Readonly<Record<string, unknown>> | null;
+  /** Where its end is sent beside the endpoints of the account. */
+  readonly webhook_url: string | null;
+  /** Newest first, at most 100. */
+  readonly deliveries: readonly OperatorDelivery[];
+}
+
+/** A message of the stream `/console/api/live`: these have moved. The event is named `runs`, `calls` or `deliveries`. */
+export interface LiveNews {
+  readonly moved: readonly { readonly id: string; readonly account_id: string }[];
 }

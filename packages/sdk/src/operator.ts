@@ -192,6 +192,11 @@ export class OperatorClient {
     return this.#post(`/webhooks/${encodeURIComponent(webhookId)}/${to}`, undefined, options);
   }
 
+  /** Forgets an endpoint; what was to be sent to it is abandoned. */
+  removeWebhook(webhookId: string, options?: CallOptions): Promise<OperatorWebhook> {
+    return this.#post(`/webhooks/${encodeURIComponent(webhookId)}/remove`, undefined, options);
+  }
+
   rotateWebhookSecret(webhookId: string, options?: CallOptions): Promise<WebhookWithSecret> {
     return this.#post(`/webhooks/${encodeURIComponent(webhookId)}/rotate_secret`, undefined, options);
   }

@@ -172,6 +172,7 @@ async function start(
     maxQueuedTasks: config.maxQueuedTasks,
     onAccepted: () => worker?.wake(),
   });
+  const endpoints = createEndpoints({ db, clock, ids, destinations, onDue });
   const app = buildApp({
     db,
     clock,
@@ -212,7 +213,7 @@ async function start(
       keys,
       readiness,
       recordings: recordingsOf(config),
-      endpoints: createEndpoints({ db, clock, ids, destinations, onDue }),
+      endpoints,
       cancelRun: (runId) => cancelRun(db, { clock, ids }, (id) => worker?.stopRun(id), runId),
       stopCall: (callId) => stopCall(db, { clock, ids }, (id) => worker?.stopRun(id), callId),
     }),
@@ -224,7 +225,10 @@ async function start(
       readiness,
       publicUrl: config.publicUrl,
       directory: consoleBuild,
+      endpoints,
+      recordings: recordingsOf(config),
       cancelRun: (runId, note) => cancelRun(db, { clock, ids }, (id) => worker?.stopRun(id), runId, note),
+      stopCall: (callId, note) => stopCall(db, { clock, ids }, (id) => worker?.stopRun(id), callId, note),
     }),
   });
   intake.push(() => app.close());

@@ -70,6 +70,15 @@ function endpointCommands(group: Command, { connect, report }: Context): void {
   }
 
   group
+    .command('remove')
+    .description('forget an endpoint; what was to be sent to it is abandoned')
+    .argument('<webhook_id>')
+    .action(async (id: string) => {
+      const client = await connect();
+      report.print(await client.removeWebhook(id), endpointFields);
+    });
+
+  group
     .command('rotate-secret')
     .description('sign with a new secret, for a day beside the one before; it is shown this once')
     .argument('<webhook_id>')

@@ -14,15 +14,13 @@ export interface Change {
   readonly details?: Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 }
 
-/** Notes a change in the audit log. Called in the transaction that makes the change: both are committed, or none. */
-export async function recordChange(tx: Queryable, ids: Ids, change: Change): Promise<void> {
+/**
+ * Notes a change in the audit log. Called in the transaction that makes the change: both are committed, or none. Ends
+ * with the note's id.
+ */
+export async function recordChange(tx: Queryable, ids: Ids, change: Change): Promise<string> {
   const { by, accountId, action, objectId, details = {} } = change;
-  await tx.query(insertAuditEntry, [
-    ids.next('aud'),
-    by,
-    accountId,
-    action,
-    objectId,
-    JSON.stringify(details),
-  ]);
+  const id = ids.next('aud');
+  await tx.query(insertAuditEntry, [id, by, accountId, action, objectId, JSON.stringify(details)]);
+  return id;
 }

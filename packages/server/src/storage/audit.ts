@@ -19,6 +19,13 @@ export interface AuditRow {
   readonly created_at: Date;
 }
 
+/** Whether a person noted something lately. Values: entry id, person id, action, object id, milliseconds. */
+export const findHearing = statement<{ readonly id: string }>(
+  'find_recent_audit_entry',
+  `select id from audit_log where id = $1 and person_id = $2 and action = $3 and object_id = $4
+     and created_at > now() - $5 * interval '1 millisecond'`,
+);
+
 const columns = `a.id, a.person_id, p.name as person_name, a.account_id, a.action, a.object_id, a.details, a.created_at`;
 const tables = 'audit_log a left join people p on p.id = a.person_id';
 

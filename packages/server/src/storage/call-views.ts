@@ -31,23 +31,23 @@ export interface CallRow {
   readonly completed_at: Date | null;
 }
 
-const columns = `c.id, c.account_id, c.kind, c.task, c.region, c.locale, c.result_schema, c.recipient_result_schema,
+export const callColumns = `c.id, c.account_id, c.kind, c.task, c.region, c.locale, c.result_schema, c.recipient_result_schema,
   c.metadata, c.webhook_url, c.status, c.result, c.error_code, c.error_detail_code, c.summary, c.task_completed,
   c.confidence, c.evidence, c.cancel_requested_at, c.created_at, c.completed_at`;
 
 /** Values: call id. */
-export const findCall = statement<CallRow>('find_call', `select ${columns} from calls c where c.id = $1`);
+export const findCall = statement<CallRow>('find_call', `select ${callColumns} from calls c where c.id = $1`);
 
 /** All calls, newest first. Values: id to continue behind (null: none), most rows. */
 export const listCalls = statement<CallRow>(
   'operator_list_calls',
-  `select ${columns} from calls c where c.id < coalesce($1, 'call_~') order by c.id desc limit $2`,
+  `select ${callColumns} from calls c where c.id < coalesce($1, 'call_~') order by c.id desc limit $2`,
 );
 
 /** The calls of one account, newest first. Values: as above, and the account id. */
 export const listCallsOfAccount = statement<CallRow>(
   'operator_list_calls_of_account',
-  `select ${columns} from calls c where c.account_id = $3 and c.id < coalesce($1, 'call_~')
+  `select ${callColumns} from calls c where c.account_id = $3 and c.id < coalesce($1, 'call_~')
    order by c.account_id desc, c.id desc limit $2`,
 );
 

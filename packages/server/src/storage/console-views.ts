@@ -96,18 +96,16 @@ export const readFirstWords = statement<{ readonly p50: number | null; readonly 
 );
 
 export interface MovingRow {
-  readonly run_id: string;
-  readonly public_id: string;
+  readonly id: string;
   readonly account_id: string;
-  readonly goal_id: string | null;
-  /** Changes whenever something about the run does. */
+  /** Changes whenever something that is shown about it does. */
   readonly state: string;
 }
 
 /** Runs that somebody works on now, and the newest ones, at most so many of each. Values: most rows. */
-export const listMoving = statement<MovingRow>(
+export const listMovingRuns = statement<MovingRow>(
   'console_moving',
-  `select r.id as run_id, r.public_id, r.account_id, r.goal_id,
+  `select r.public_id as id, r.account_id,
           concat_ws('.', r.status, r.error_code, r.result is not null,
             (select max(seq) from events e where e.trace_id = r.id),
             (select count(*) from attempts a join turns t on t.attempt_id = a.id where a.run_id = r.id)) as state
@@ -118,4 +116,37 @@ export const listMoving = statement<MovingRow>(
      union
      (select id from runs order by id desc limit 20)
    ) m cross join lateral (select * from runs where id = m.id and goal_id is not null limit 1) r`,
+);
+
+/**
+ * The same for calls without a Goal. What happens to their runs is in their traces, whose length is in their rows.
+ * Values: most rows.
+ */
+export const listMovingCalls = statement<MovingRow>(
+  'console_moving_calls',
+  `select c.id, c.account_id, concat_ws('.', c.status, c.event_seq, c.evidence is not null) as state
+   from (
+     (select r.call_id as id
+      from (select subject_id from jobs
+            where queue = 'dial' and leased_until > '-infinity' and worker is not null limit $1) j
+      cross join lateral (select call_id from runs where id = j.subject_id and call_id is not null limit 1) r)
+     union
+     (select subject_id from jobs where queue = 'conclude' and leased_until > '-infinity' and worker is not null limit $1)
+     union
+     (select id from calls order by id desc limit 20)
+   ) m cross join lateral (select * from calls where id = m.id limit 1) c`,
+);
+
+/** The same for webhook deliveries. Values: most rows. */
+export const listMovingDeliveries = statement<MovingRow>(
+  'console_moving_deliveries',
+  `select d.id, e.account_id, concat_ws('.', d.state, d.fence) as state
+   from (
+     (select id from webhook_deliveries
+      where state = 'sending' and leased_until > '-infinity' order by leased_until limit $1)
+     union
+     (select id from webhook_deliveries order by id desc limit 20)
+   ) m
+   cross join lateral (select id, event_id, state, fence from webhook_deliveries where id = m.id limit 1) d
+   cross join lateral (select account_id from webhook_events where id = d.event_id limit 1) e`,
 );

@@ -17,7 +17,7 @@ export interface ClaimedDelivery {
   readonly fence: number;
   /** Which try this is, from 1. */
   readonly tries: number;
-  /** Whether its endpoint has been disabled: then it has ended instead of being leased. */
+  /** Whether its endpoint has been disabled or removed: then it has ended instead of being leased. */
   readonly abandoned: boolean;
   readonly body: string;
   /** The secrets that sign it; empty leaves it unsigned. */
@@ -57,7 +57,8 @@ export const claimDeliveries = statement<ClaimedDelivery>(
      select d.id from chosen c cross join lateral (
        select id, endpoint_id from webhook_deliveries where id = c.id limit 1
      ) d
-     where exists (select 1 from webhook_endpoints w where w.id = d.endpoint_id and w.disabled_at is not null)
+     where d.endpoint_id is not null
+       and not exists (select 1 from webhook_endpoints w where w.id = d.endpoint_id and w.disabled_at is null)
    ), ended as (
      update webhook_deliveries d set state = 'abandoned', ended_at = now()
      where d.id = any (array(select id from closed))

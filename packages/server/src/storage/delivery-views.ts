@@ -3,6 +3,7 @@ import { statement } from './database.ts';
 
 export interface DeliveryRow {
   readonly id: string;
+  readonly account_id: string;
   readonly event_id: string;
   readonly type: string;
   readonly call_id: string | null;
@@ -18,15 +19,17 @@ export interface DeliveryRow {
   readonly ended_at: Date | null;
 }
 
-const columns = `d.id, d.event_id, e.type, d.call_id, d.endpoint_id, d.url,
+const columns = `d.id, e.account_id, d.event_id, e.type, d.call_id, d.endpoint_id, d.url,
   case when d.ended_at is null then 'pending' else d.state end as state, d.tries,
   case when d.ended_at is null then d.due_at end as next_try_at, d.last_status, d.last_error, d.created_at, d.ended_at`;
 const eventOfDelivery =
-  'cross join lateral (select type, body from webhook_events where id = d.event_id limit 1) e';
+  'cross join lateral (select account_id, type, body from webhook_events where id = d.event_id limit 1) e';
+
+const inState = `($2::text is null or case when d.ended_at is null then 'pending' else d.state end = $2)`;
 
 /** `~` stands behind every digit of an id: without a cursor the page begins with the newest. */
 const newestFirst = `d.id < coalesce($1, 'dlv_~')
-     and ($2::text is null or case when d.ended_at is null then 'pending' else d.state end = $2)
+     and ${inState}
    order by d.id desc limit $3`;
 
 /** Newest first. Values: id to continue behind (null: none), state (null: any), most rows. */
@@ -39,6 +42,21 @@ export const listDeliveries = statement<DeliveryRow>(
 export const listDeliveriesOfEndpoint = statement<DeliveryRow>(
   'list_webhook_deliveries_of_endpoint',
   `select ${columns} from webhook_deliveries d ${eventOfDelivery} where d.endpoint_id = $4 and ${newestFirst}`,
+);
+
+/**
+ * The same of one account, along its events: one event has its deliveries together. A state that is rare among the
+ * newest costs a walk back to its deliveries. Values: as above, account id.
+ */
+export const listDeliveriesOfAccount = statement<DeliveryRow>(
+  'list_webhook_deliveries_of_account',
+  `select ${columns}
+   from webhook_events e cross join lateral (select * from webhook_deliveries where event_id = e.id) d
+   where e.account_id = $4
+     and e.id <= coalesce((select event_id from webhook_deliveries where id = $1), 'evt_~')
+     and (e.id, d.id) < (coalesce((select event_id from webhook_deliveries where id = $1), 'evt_~'), coalesce($1, 'dlv_~'))
+     and ${inState}
+   order by e.id desc, d.id desc limit $3`,
 );
 
 /** The same of one call. Values: as above, call id. */
@@ -70,12 +88,13 @@ export const listTries = statement<TryRow>(
 
 /**
  * Sends a delivery again, from the beginning of its schedule; one that waits goes now. No row: it is being sent at this
- * moment, or its endpoint is disabled. Values: id.
+ * moment, or its endpoint is disabled or removed. Values: id.
  */
 export const replayDelivery = statement<{ readonly id: string }>(
   'replay_webhook_delivery',
   `update webhook_deliveries d set state = 'ready', tries = 0, due_at = now(), ended_at = null
    where d.id = $1 and d.state <> 'sending'
-     and not exists (select 1 from webhook_endpoints w where w.id = d.endpoint_id and w.disabled_at is not null)
+     and coalesce((select disabled_at is null from webhook_endpoints where id = d.endpoint_id limit 1),
+                  d.endpoint_id is null)
    returning d.id`,
 );

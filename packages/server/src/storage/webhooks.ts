@@ -121,6 +121,12 @@ export const enableEndpoint = statement<EndpointRow>(
    where w.id = $1 returning ${columns}`,
 );
 
+/** Its deliveries stay, until they are forgotten with their events. Values: id. */
+export const deleteEndpoint = statement<EndpointRow>(
+  'delete_webhook_endpoint',
+  `delete from webhook_endpoints w where w.id = $1 returning ${columns}`,
+);
+
 /**
  * Gives an endpoint a new secret; the one before signs beside it for a while. Values: id, secret, milliseconds that
  * the previous one stays valid.

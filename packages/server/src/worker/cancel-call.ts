@@ -2,7 +2,7 @@ import { advanceCall } from '../calls/advance.ts';
 import { ownEnd } from '../dial/outcome.ts';
 import { claimToCancel } from '../storage/attempts.ts';
 import { listCallRuns, requestCallCancel } from '../storage/calls.ts';
-import type { Database } from '../storage/database.ts';
+import type { Database, Queryable } from '../storage/database.ts';
 import { cancelRun } from './cancel-run.ts';
 import { endRunWithin, type EndDependencies } from './end-run.ts';
 
@@ -23,17 +23,22 @@ export async function takeBackCall(db: Database, deps: EndDependencies, callId: 
 
 /**
  * Stops a call: nobody else is dialled for it, and live calls are hung up shortly after. Its results are drawn from
- * what there is. Ends with whether there was something to stop. Safe to repeat: yes.
+ * what there is. `note` is called in the transaction that asks for it, to say who did. Ends with whether there was something to stop. Safe to repeat: yes.
  */
 export async function stopCall(
   db: Database,
   deps: EndDependencies,
   stopHere: (runId: string) => void,
   callId: string,
+  note: (tx: Queryable) => Promise<void> = async () => undefined,
 ): Promise<'stopping' | 'ended'> {
   // By itself first: it holds the call's row, for which whoever ends a run waits while holding the run's job.
-  const [wanted] = await db.query(requestCallCancel, [callId]);
-  if (wanted === undefined) return 'ended';
+  const wanted = await db.transaction(async (tx) => {
+    const [requested] = await tx.query(requestCallCancel, [callId]);
+    if (requested !== undefined) await note(tx);
+    return requested !== undefined;
+  });
+  if (!wanted) return 'ended';
   for (const { id } of await db.query(listCallRuns, [callId])) await cancelRun(db, deps, stopHere, id);
   // A task that has not begun has no run whose end would move it on.
   await db.transaction((tx) => advanceCall(tx, deps.ids, callId));

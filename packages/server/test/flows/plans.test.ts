@@ -10,9 +10,12 @@ import {
   recordTurn,
   requestCancel,
 } from '../../src/storage/attempts.ts';
+import { findHearing } from '../../src/storage/audit.ts';
 import * as callAcceptance from '../../src/storage/call-acceptance.ts';
 import * as callViews from '../../src/storage/call-views.ts';
 import * as calls from '../../src/storage/calls.ts';
+import { listAccountCalls } from '../../src/storage/console-calls.ts';
+import { listMovingCalls, listMovingDeliveries } from '../../src/storage/console-views.ts';
 import type { Database, Statement } from '../../src/storage/database.ts';
 import * as events from '../../src/storage/events.ts';
 import {
@@ -47,6 +50,7 @@ import {
 import {
   findDelivery,
   listDeliveries,
+  listDeliveriesOfAccount,
   listDeliveriesOfCall,
   listDeliveriesOfEndpoint,
   listTries,
@@ -80,7 +84,7 @@ const hot: readonly Statement<unknown>[] = [
   publishResult,
   findCallConversations,
   ...Object.values(callAcceptance),
-  ...Object.values(callViews),
+  ...Object.values(callViews).filter((value) => typeof value !== 'string'),
   ...Object.values(calls),
   ...Object.values(events).filter((value) => typeof value !== 'function'),
   takeTrunkLine,
@@ -99,9 +103,14 @@ const hot: readonly Statement<unknown>[] = [
   findDelivery,
   listDeliveries,
   listDeliveriesOfEndpoint,
+  listDeliveriesOfAccount,
   listDeliveriesOfCall,
   listTries,
   replayDelivery,
+  listAccountCalls,
+  listMovingCalls,
+  listMovingDeliveries,
+  findHearing,
 ];
 
 describe.each(databases)('the plan that is made on empty tables on %s', (kind) => {

@@ -11,7 +11,10 @@ const leastRole: Readonly<Record<ConsoleAction, ConsoleRole>> = {
   'goal.command': 'author',
   'goal.retire': 'owner',
   'run.cancel': 'author',
+  // A voice says more about a person than what they said.
+  'recording.hear': 'author',
   'key.manage': 'owner',
+  'webhook.manage': 'owner',
   'person.manage': 'owner',
   'audit.read': 'owner',
   'deployment.manage': 'operator',

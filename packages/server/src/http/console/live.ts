@@ -1,21 +1,27 @@
 /**
- * Tells open pages that runs have moved, by server-sent events (one stream per tab).
+ * Tells open pages which runs, calls and deliveries have moved, by server-sent events (one stream per tab).
  *
  *   one poll per process ──▶ what differs from the poll before ──▶ each stream: what its person may see
  *
- * - L1  However many pages are open, the database is asked once per `pollEveryMs`; without any, not at all.
- * - L2  A message only says which runs have moved. The page asks for what it shows, with its rights at that time.
+ * - L1  However many pages are open, the database is asked for each kind once per `pollEveryMs`; without any, not
+ *       at all.
+ * - L2  A message only says what has moved. The page asks for what it shows, with its rights at that time.
  * - L3  A stream ends when its session does, and in any case after `longestMs`; the page comes back by itself.
  * - L4  A slow reader loses messages, never the others' memory: it is ended, and reads everything anew.
  */
 import type { ServerResponse } from 'node:http';
-import type { LiveRuns } from '@trunkcall/contract';
+import type { LiveNews } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
 import { readSession, type Session } from '../../authoring/sessions.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { Refusal } from '../../platform/refusal.ts';
-import { listMoving, type MovingRow } from '../../storage/console-views.ts';
-import { DatabaseUnavailable, type Database } from '../../storage/database.ts';
+import {
+  listMovingCalls,
+  listMovingDeliveries,
+  listMovingRuns,
+  type MovingRow,
+} from '../../storage/console-views.ts';
+import { DatabaseUnavailable, type Database, type Statement } from '../../storage/database.ts';
 import { commonHeaders } from '../exchange.ts';
 import { roleIn } from './access.ts';
 import type { ConsoleDeps } from './routes.ts';
@@ -27,6 +33,17 @@ const longestMs = 30 * 60_000;
 const maxStreams = 200;
 const maxStreamsOfPerson = 20;
 const maxMoving = 500;
+
+/** What moves, by the name of its event. */
+const kinds = {
+  runs: listMovingRuns,
+  calls: listMovingCalls,
+  deliveries: listMovingDeliveries,
+} as const satisfies Record<string, Statement<MovingRow>>;
+type Kind = keyof typeof kinds;
+
+/** Of each kind, by id. */
+type Moving = ReadonlyMap<Kind, ReadonlyMap<string, MovingRow>>;
 
 interface Stream {
   readonly response: ServerResponse;
@@ -61,22 +78,25 @@ function createLive(db: Database, clock: Clock) {
   async function poll(): Promise<void> {
     if (polling) return;
     polling = true;
-    let before: ReadonlyMap<string, MovingRow> | null = null;
+    let before: Moving | null = null;
     while (streams.size > 0 && !closing.signal.aborted) {
       const now = await readMoving(db);
-      if (now !== null && before !== null) tell(moved(before, now));
+      for (const [kind, rows] of now ?? []) {
+        const known = before?.get(kind);
+        if (known !== undefined) tell(kind, moved(known, rows));
+      }
       before = now ?? before;
       await clock.sleep(pollEveryMs, closing.signal);
     }
     polling = false;
   }
 
-  function tell(runs: readonly MovingRow[]): void {
+  function tell(kind: Kind, rows: readonly MovingRow[]): void {
     for (const { response, session } of streams) {
-      const seen = runs.filter(({ account_id }) => roleIn(session, account_id) !== null);
+      const seen = rows.filter(({ account_id }) => roleIn(session, account_id) !== null);
       if (seen.length === 0) continue;
       if (response.writableNeedDrain) response.end();
-      else response.write(`event: runs\ndata: ${JSON.stringify(messageOf(seen))}\n\n`);
+      else response.write(`event: ${kind}\ndata: ${JSON.stringify(messageOf(seen))}\n\n`);
     }
   }
 
@@ -114,22 +134,27 @@ function createLive(db: Database, clock: Clock) {
 }
 
 /** Null while the database is away. */
-async function readMoving(db: Database): Promise<ReadonlyMap<string, MovingRow> | null> {
+async function readMoving(db: Database): Promise<Moving | null> {
   try {
-    return new Map((await db.query(listMoving, [maxMoving])).map((row) => [row.run_id, row]));
+    const now = new Map<Kind, ReadonlyMap<string, MovingRow>>();
+    for (const kind of Object.keys(kinds) as Kind[]) {
+      const rows = await db.query(kinds[kind], [maxMoving]);
+      now.set(kind, new Map(rows.map((row) => [row.id, row])));
+    }
+    return now;
   } catch (error) {
     if (error instanceof DatabaseUnavailable) return null;
     throw error;
   }
 }
 
-/** Runs that differ between two polls: new ones, changed ones, and those that nobody works on any more. */
+/** What differs between two polls: new ones, changed ones, and those that nobody works on any more. */
 function moved(before: ReadonlyMap<string, MovingRow>, now: ReadonlyMap<string, MovingRow>): MovingRow[] {
-  const changed = [...now.values()].filter((row) => before.get(row.run_id)?.state !== row.state);
-  const left = [...before.values()].filter((row) => !now.has(row.run_id));
+  const changed = [...now.values()].filter((row) => before.get(row.id)?.state !== row.state);
+  const left = [...before.values()].filter((row) => !now.has(row.id));
   return [...changed, ...left];
 }
 
-const messageOf = (rows: readonly MovingRow[]): LiveRuns => ({
-  runs: rows.map(({ public_id: id, account_id, goal_id }) => ({ id, account_id, goal_id })),
+const messageOf = (rows: readonly MovingRow[]): LiveNews => ({
+  moved: rows.map(({ id, account_id }) => ({ id, account_id })),
 });

@@ -10,20 +10,24 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { Readiness } from '../../authoring/readiness.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Ids } from '../../platform/ids.ts';
+import type { Endpoints } from '../../publication/endpoints.ts';
 import type { Database, Queryable } from '../../storage/database.ts';
 import type { Environment } from '../../storage/deployment.ts';
 import { noSuchPath } from '../exchange.ts';
 import { accountRoutes } from './accounts.ts';
 import { auditRoutes } from './audit.ts';
+import { callRoutes } from './calls.ts';
 import { goalRoutes } from './goals.ts';
 import { keyRoutes } from './keys.ts';
 import { liveRoutes } from './live.ts';
 import { overviewRoutes } from './overview.ts';
 import { pages } from './pages.ts';
 import { peopleRoutes } from './people.ts';
+import { recordingRoutes } from './recordings.ts';
 import { runRoutes } from './runs.ts';
 import { linkRoutes, sessionRoutes } from './session.ts';
 import { requireOwnPage, requireSession } from './visitor.ts';
+import { webhookRoutes } from './webhooks.ts';
 
 export interface ConsoleDeps {
   readonly db: Database;
@@ -36,6 +40,14 @@ export interface ConsoleDeps {
     runId: string,
     note: (tx: Queryable) => Promise<void>,
   ) => Promise<'stopping' | 'ended'>;
+  /** The same for a call without a Goal. */
+  readonly stopCall: (
+    callId: string,
+    note: (tx: Queryable) => Promise<void>,
+  ) => Promise<'stopping' | 'ended'>;
+  readonly endpoints: Endpoints;
+  /** The directory of the recordings that this machine has. */
+  readonly recordings: string;
   /** How browsers reach the service, when that is not the address that they name. */
   readonly publicUrl: string | null;
   /** The build of `packages/console`. */
@@ -59,6 +71,9 @@ export function consoleRoutes(deps: ConsoleDeps): FastifyPluginAsync {
           overviewRoutes(inside, deps);
           goalRoutes(inside, deps);
           runRoutes(inside, deps);
+          recordingRoutes(inside, deps);
+          callRoutes(inside, deps);
+          webhookRoutes(inside, deps);
           keyRoutes(inside, deps);
           accountRoutes(inside, deps);
           peopleRoutes(inside, deps);

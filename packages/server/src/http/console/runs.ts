@@ -21,7 +21,9 @@ import { pageOf, readPage } from '../operator/page.ts';
 import { detailView, findRun } from '../operator/runs.ts';
 import { runView } from '../operator/views.ts';
 import { queryParameters } from '../query.ts';
+import { findRecording, secondsOf } from '../recording-file.ts';
 import { requireRight } from './access.ts';
+import { readTime, refuseUnknown } from './filters.ts';
 import type { ConsoleDeps } from './routes.ts';
 import { visitorOf } from './visitor.ts';
 
@@ -32,7 +34,7 @@ interface OneRun {
 
 const filters = ['goal', 'status', 'error', 'digits', 'since', 'until', 'after', 'limit'] as const;
 
-export function runRoutes(app: FastifyInstance, { db, ids, cancelRun }: ConsoleDeps): void {
+export function runRoutes(app: FastifyInstance, { db, ids, recordings, cancelRun }: ConsoleDeps): void {
   app.get<{ Params: { account: string } }>('/accounts/:account/runs', async (request) => {
     const { account } = request.params;
     requireRight(visitorOf(request).session, account, 'account.read');
@@ -63,14 +65,20 @@ export function runRoutes(app: FastifyInstance, { db, ids, cancelRun }: ConsoleD
     const { session } = visitorOf(request);
     const { id, content } = await readRun(db, session, request.params.run, 'account.read');
     const { title, result_schema, input_schema } = content;
-    return { ...(await detailView(db, await findRun(db, id))), title, result_schema, input_schema };
+    const run = await findRun(db, id);
+    // One that still grows is not to be heard yet.
+    const file = run.completed_at === null ? null : await findRecording(recordings, run.attempt_id);
+    const recording = file === null ? null : { seconds: secondsOf(file) };
+    return { ...(await detailView(db, run)), title, result_schema, input_schema, recording };
   });
 
   app.post<OneRun>('/runs/:run/cancel', async (request, reply) => {
     const { session } = visitorOf(request);
     const { id, account_id: accountId } = await readRun(db, session, request.params.run, 'run.cancel');
     const change = { by: session.person_id, accountId, objectId: request.params.run };
-    const note = (tx: Queryable) => recordChange(tx, ids, { ...change, action: 'run.cancel' });
+    const note = async (tx: Queryable): Promise<void> => {
+      await recordChange(tx, ids, { ...change, action: 'run.cancel' });
+    };
     if ((await cancelRun(id, note)) === 'ended') {
       throw new Refusal('run_not_cancelable', 'the Run has already ended');
     }
@@ -80,11 +88,11 @@ export function runRoutes(app: FastifyInstance, { db, ids, cancelRun }: ConsoleD
 }
 
 /** A run in an account where the person may do `action`. Throws: Refusal `not_found`, `forbidden`. */
-async function readRun(
+export async function readRun(
   db: Queryable,
   session: Session,
   publicId: string,
-  action: 'account.read' | 'run.cancel',
+  action: 'account.read' | 'run.cancel' | 'recording.hear',
 ) {
   const [run] = isId('grun', publicId) ? await db.query(findRunContent, [publicId]) : [];
   if (run === undefined) throw new Refusal('not_found', 'there is no such Run');
@@ -94,16 +102,8 @@ async function readRun(
 
 const consoleRun = (row: ConsoleRunRow): ConsoleRun => ({ ...runView(row), title: row.title });
 
-function refuseUnknown(name: string, sent: string | null, known: readonly string[]): void {
-  if (sent === null || known.includes(sent)) return;
-  throw new Refusal('invalid_request', `${name} must be one of: ${known.join(', ')}`);
-}
-
 /** The least public id of a time; null without one. Throws: Refusal `invalid_request`. */
 function firstIdOf(name: string, text: string | undefined): string | null {
-  if (text === undefined) return null;
-  const time = /^\d{4}-\d{2}-\d{2}T[\d:.]{8,18}Z$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (!(time >= 0))
-    throw new Refusal('invalid_request', `${name} must be a UTC time such as 2030-01-31T00:00:00Z`);
-  return formatId('grun', time, new Uint8Array(10));
+  const time = readTime(name, text);
+  return time === null ? null : formatId('grun', time, new Uint8Array(10));
 }

@@ -38,28 +38,33 @@ export function operatorCallRoutes(app: FastifyInstance, { db, stopCall }: CallR
   });
 
   app.get<OneCall>('/calls/:call', async (request): Promise<OperatorCallDetail> => {
-    const call = await findOne(db, request.params.call);
-    const events = await db.query(listEvents, [call.id, 0, maxEvents]);
-    return { ...callView(call), view: masked(await renderCall(db, call)), events: events.map(eventView) };
+    return callDetail(db, await getCall(db, request.params.call));
   });
 
   app.post<OneCall>('/calls/:call/cancel', async (request, reply): Promise<OperatorCall> => {
-    const { id } = await findOne(db, request.params.call);
+    const { id } = await getCall(db, request.params.call);
     if ((await stopCall(id)) === 'ended') {
       throw new Refusal('call_cannot_cancel', 'the call has already ended');
     }
     reply.code(202);
-    return callView(await findOne(db, id));
+    return callView(await getCall(db, id));
   });
 }
 
-async function findOne(db: Queryable, id: string): Promise<CallRow> {
+/** Throws: Refusal `not_found`. */
+export async function getCall(db: Queryable, id: string): Promise<CallRow> {
   const [call] = isId('call', id) ? await db.query(findCall, [id]) : [];
   if (call === undefined) throw new Refusal('not_found', 'there is no call with this id');
   return call;
 }
 
-function callView(row: CallRow): OperatorCall {
+export async function callDetail(db: Queryable, call: CallRow): Promise<OperatorCallDetail> {
+  const view = masked(await renderCall(db, call));
+  const events = await db.query(listEvents, [call.id, 0, maxEvents]);
+  return { ...callView(call), view, events: events.map(eventView) };
+}
+
+export function callView(row: CallRow): OperatorCall {
   return {
     id: row.id,
     account_id: row.account_id,

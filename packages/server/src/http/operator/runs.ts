@@ -1,6 +1,3 @@
-import { open } from 'node:fs/promises';
-import type { ReadStream } from 'node:fs';
-import { join } from 'node:path';
 import { goalRunStatuses, isId, type OperatorRun, type OperatorRunDetail } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
 import { getAccount } from '../../authoring/accounts.ts';
@@ -19,6 +16,7 @@ import { listEvents } from '../../storage/events.ts';
 import { pageOf, readPage } from './page.ts';
 import { createWatch } from './progress.ts';
 import { queryParameters } from '../query.ts';
+import { findRecording, sendRecording } from '../recording-file.ts';
 import { acceptedEvent, attemptView, eventView, runView, turnView } from './views.ts';
 
 export interface RunRoutesDeps {
@@ -59,10 +57,9 @@ export function runRoutes(app: FastifyInstance, { db, clock, recordings, cancelR
 
   app.get<OneRun>('/runs/:run/recording', async (request, reply) => {
     const { attempt_id: attempt } = await findRun(db, request.params.run);
-    const file = attempt === null ? null : await openRecording(join(recordings, `${attempt}.wav`));
+    const file = await findRecording(recordings, attempt);
     if (file === null) throw new Refusal('not_found', 'this machine has no recording of the Run');
-    reply.header('content-type', 'audio/wav').header('content-length', String(file.bytes));
-    return reply.send(file.stream);
+    return sendRecording(request, reply, file);
   });
 
   const watch = createWatch({ db, clock });
@@ -90,13 +87,6 @@ export async function findRun(db: Queryable, id: string): Promise<RunDetailRow> 
   const [run] = isId('grun', id) || isId('run', id) ? await db.query(findRunDetail, [id]) : [];
   if (run === undefined) throw new Refusal('not_found', 'there is no Run with this id');
   return run;
-}
-
-/** Null when there is no such file. */
-async function openRecording(path: string): Promise<{ bytes: number; stream: ReadStream } | null> {
-  const file = await open(path).catch(() => null);
-  if (file === null) return null;
-  return { bytes: (await file.stat()).size, stream: file.createReadStream() };
 }
 
 export async function detailView(db: Queryable, run: RunDetailRow): Promise<OperatorRunDetail> {

@@ -76,6 +76,9 @@ export function webhookRoutes(app: FastifyInstance, { db, endpoints }: WebhookRo
   app.post<OneWebhook>('/webhooks/:webhook/enable', async ({ params }) =>
     endpointView(await endpoints.enable(params.webhook)),
   );
+  app.post<OneWebhook>('/webhooks/:webhook/remove', async ({ params }) =>
+    endpointView(await endpoints.remove(params.webhook)),
+  );
   app.post<OneWebhook>('/webhooks/:webhook/rotate_secret', async ({ params }) =>
     secretView(await endpoints.rotateSecret(params.webhook)),
   );
@@ -93,24 +96,13 @@ export function webhookRoutes(app: FastifyInstance, { db, endpoints }: WebhookRo
       ...sent
     } = queryParameters(request, ['webhook', 'call', 'state', 'after', 'limit']);
     const page = readPage(sent, 'dlv');
-    if (state !== null && !deliveryStates.some((known) => known === state)) {
-      throw new Refusal('invalid_request', `state must be one of: ${deliveryStates.join(', ')}`);
-    }
+    refuseUnknownState(state);
     const values = [page.after, state, page.rows];
     return pageOf(page, (await readDeliveries(db, values, webhook, call)).map(deliveryView));
   });
 
-  app.get<OneDelivery>(
-    '/webhook_deliveries/:delivery',
-    async ({ params }): Promise<OperatorDeliveryDetail> => {
-      const delivery = await getDelivery(db, params.delivery);
-      const tries = await db.query(listTries, [delivery.id, maxTriesShown]);
-      return {
-        ...deliveryView(delivery),
-        body: delivery.body,
-        try_log: tries.map(({ started_at, ...rest }) => ({ started_at: started_at.toISOString(), ...rest })),
-      };
-    },
+  app.get<OneDelivery>('/webhook_deliveries/:delivery', async ({ params }) =>
+    deliveryDetail(db, await getDelivery(db, params.delivery)),
   );
 
   app.post<OneDelivery>('/webhook_deliveries/:delivery/replay', async ({ params }, reply) => {
@@ -138,14 +130,32 @@ function readDeliveries(
   return db.query(listDeliveriesOfCall, [...values, call]);
 }
 
+/** Throws: Refusal `invalid_request`. */
+export function refuseUnknownState(state: string | null): void {
+  if (state === null || deliveryStates.some((known) => known === state)) return;
+  throw new Refusal('invalid_request', `state must be one of: ${deliveryStates.join(', ')}`);
+}
+
+type WholeDelivery = DeliveryRow & { readonly body: string };
+
 /** Throws: Refusal `not_found`. */
-async function getDelivery(db: Queryable, id: string): Promise<DeliveryRow & { readonly body: string }> {
+export async function getDelivery(db: Queryable, id: string): Promise<WholeDelivery> {
   const [delivery] = isId('dlv', id) ? await db.query(findDelivery, [id]) : [];
   if (delivery === undefined) throw new Refusal('not_found', 'there is no delivery with this id');
   return delivery;
 }
 
-function endpointView(row: EndpointRow): OperatorWebhook {
+/** A delivery with the text that is sent and its newest tries. */
+export async function deliveryDetail(db: Queryable, row: WholeDelivery): Promise<OperatorDeliveryDetail> {
+  const tries = await db.query(listTries, [row.id, maxTriesShown]);
+  return {
+    ...deliveryView(row),
+    body: row.body,
+    try_log: tries.map(({ started_at, ...rest }) => ({ started_at: started_at.toISOString(), ...rest })),
+  };
+}
+
+export function endpointView(row: EndpointRow): OperatorWebhook {
   return {
     id: row.id,
     account_id: row.account_id,
@@ -162,12 +172,12 @@ function endpointView(row: EndpointRow): OperatorWebhook {
   };
 }
 
-const secretView = ({ endpoint, secret }: WithSecret): WebhookWithSecret => ({
+export const secretView = ({ endpoint, secret }: WithSecret): WebhookWithSecret => ({
   ...endpointView(endpoint),
   secret,
 });
 
-function deliveryView(row: DeliveryRow): OperatorDelivery {
+export function deliveryView(row: DeliveryRow): OperatorDelivery {
   return {
     id: row.id,
     event_id: row.event_id,

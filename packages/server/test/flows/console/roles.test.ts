@@ -1,19 +1,37 @@
 import { consoleRoles, type ConsoleGoal, type ConsoleRole, type ConsoleSession } from '@trunkcall/contract';
+import { Trunkcall } from '@trunkcall/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { actionsOf } from '../../../src/http/console/access.ts';
 import { databases } from '../../kit/database.ts';
-import { goalFile } from '../../kit/fixtures.ts';
+import { goalFile, publishGoal } from '../../kit/fixtures.ts';
 import { ids, startConsole, type ConsoleService, type Visitor } from './service.ts';
 
 describe.each(databases)('what a role may do in the console on %s', (kind) => {
   let service: ConsoleService;
   let goal: ConsoleGoal;
+  let webhook = '';
+  let delivery = '';
+  let call = '';
+  let run = '';
   const people = {} as Record<ConsoleRole, Visitor>;
   beforeAll(async () => {
     service = await startConsole(kind);
     people.operator = await service.operator();
     for (const role of ['viewer', 'author', 'owner'] as const) people[role] = await service.person(role);
     goal = await newGoal();
+    const { db } = service.database;
+    const made = await people.owner.send('POST', `/accounts/${service.accountId}/webhooks`, {
+      url: 'https://receiver.example/',
+    });
+    ({ id: webhook } = (await made.json()) as { id: string });
+    const tested = await people.owner.send('POST', `/webhooks/${webhook}/test`);
+    ({ id: delivery } = (await tested.json()) as { id: string });
+    const developer = new Trunkcall({ baseUrl: service.origin, apiKey: service.apiKey });
+    const callee = '+12025550100';
+    const result_schema = { type: 'object', properties: { suits: { type: 'boolean' } } };
+    call = (await developer.createCall({ task: 'Ask.', phone: callee, result_schema })).call.id;
+    const published = await publishGoal(db, ids, service.accountId, goalFile());
+    run = (await developer.createRun(published, { phone: callee, variables: { name: 'Ada' } })).run.id;
   });
   afterAll(() => service.close());
 
@@ -33,6 +51,28 @@ describe.each(databases)('what a role may do in the console on %s', (kind) => {
     ['export a Goal', 'viewer', (who) => who.send('GET', `/goals/${goal.id}/file`)],
     ['see what publishing would do', 'viewer', (who) => who.send('GET', `/goals/${goal.id}/publication`)],
     ['list runs', 'viewer', (who) => who.send('GET', `/accounts/${service.accountId}/runs`)],
+    ['list calls', 'viewer', (who) => who.send('GET', `/accounts/${service.accountId}/calls`)],
+    ['list webhooks', 'viewer', (who) => who.send('GET', `/accounts/${service.accountId}/webhooks`)],
+    [
+      'list deliveries',
+      'viewer',
+      (who) => who.send('GET', `/accounts/${service.accountId}/webhook_deliveries`),
+    ],
+    [
+      'add a webhook endpoint',
+      'owner',
+      (who) => who.send('POST', `/accounts/${service.accountId}/webhooks`, { url: 'https://x.example/' }),
+    ],
+    ...['disable', 'enable', 'rotate_secret', 'test'].map((name): [string, ConsoleRole, Try] => [
+      `${name} a webhook endpoint`,
+      'owner',
+      (who) => who.send('POST', `/webhooks/${webhook}/${name}`),
+    ]),
+    ['replay a delivery', 'owner', (who) => who.send('POST', `/webhook_deliveries/${delivery}/replay`)],
+    ['remove a webhook endpoint', 'owner', (who) => who.send('POST', `/webhooks/${webhook}/remove`)],
+    ['stop a call', 'author', (who) => who.send('POST', `/calls/${call}/cancel`)],
+    ['hear a recording', 'author', (who) => who.send('POST', `/runs/${run}/recording/hearings`)],
+    ['stop a run', 'author', (who) => who.send('POST', `/runs/${run}/cancel`)],
     ['list keys', 'viewer', (who) => who.send('GET', `/accounts/${service.accountId}/keys`)],
     [
       'create a Goal',

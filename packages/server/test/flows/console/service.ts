@@ -12,16 +12,27 @@ import { inviteFirstPerson } from '../../../src/authoring/people.ts';
 import { buildApp } from '../../../src/http/app.ts';
 import { consoleRoutes } from '../../../src/http/console/routes.ts';
 import { defaultHttpSettings } from '../../../src/http/settings.ts';
+import { callTaskRoutes } from '../../../src/legacy/routes.ts';
 import { systemClock, type Clock } from '../../../src/platform/clock.ts';
 import { systemIds } from '../../../src/platform/ids.ts';
 import { createLog } from '../../../src/platform/log.ts';
+import { createDestinations } from '../../../src/publication/destination.ts';
+import { createEndpoints } from '../../../src/publication/endpoints.ts';
 import { createRunReader } from '../../../src/storage/runs.ts';
+import { stopCall } from '../../../src/worker/cancel-call.ts';
 import { cancelRun } from '../../../src/worker/cancel-run.ts';
 import { callDependencies } from '../../kit/calls.ts';
 import { freshDatabase, type TestDatabase } from '../../kit/database.ts';
 
 export const ids = systemIds(systemClock);
 export const password = 'correct horse battery';
+
+/** Every name is that of a public address. */
+const destinations = createDestinations({
+  allow: new Set(),
+  resolve: async () => ['8.8.8.8'],
+  clock: systemClock,
+});
 
 /** A browser: keeps the cookie, and says where it stands. */
 export interface Visitor {
@@ -40,6 +51,8 @@ export interface ConsoleService {
   readonly otherAccountId: string;
   /** An API key of the account, with all scopes. */
   readonly apiKey: string;
+  /** The directory of recordings. */
+  readonly recordings: string;
   readonly logged: () => string;
   visitor(): Visitor;
   /** The first person, signed in; an operator. */
@@ -66,6 +79,7 @@ export async function startConsole(
   const { key: apiKey } = await keys.create({ accountId, scopes, regions: null, expiresAt: null });
   const firstToken = (await db.transaction(inviteFirstPerson)) ?? '';
   const directory = writeBuild();
+  const recordings = mkdtempSync(join(tmpdir(), 'trunkcall-recordings-'));
   const lines: string[] = [];
   const destination = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -90,6 +104,7 @@ export async function startConsole(
       onAccepted: () => undefined,
     }),
     calls: callDependencies(db, clock, ids),
+    legacy: (legacyApp, shared) => callTaskRoutes(legacyApp, { ...shared, cutoffActive: false }),
     findRun: createRunReader(db),
     readiness,
     ready: async () => [],
@@ -102,7 +117,10 @@ export async function startConsole(
       readiness,
       publicUrl: publicUrl ?? null,
       directory,
+      recordings,
+      endpoints: createEndpoints({ db, clock, ids, destinations, onDue: () => undefined }),
       cancelRun: (runId, note) => cancelRun(db, { ids, clock }, () => undefined, runId, note),
+      stopCall: (callId, note) => stopCall(db, { ids, clock }, () => undefined, callId, note),
     }),
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
@@ -150,6 +168,7 @@ export async function startConsole(
     accountId,
     otherAccountId,
     apiKey,
+    recordings,
     logged: () => lines.join(''),
     visitor,
     operator,
@@ -162,6 +181,7 @@ export async function startConsole(
       await app.close();
       await database.close();
       rmSync(directory, { recursive: true, force: true });
+      rmSync(recordings, { recursive: true, force: true });
     },
   };
 }

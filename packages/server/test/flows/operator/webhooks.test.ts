@@ -50,6 +50,18 @@ describe.each(databases)('webhooks in the operator API on %s', (kind) => {
     expect(await operator.switchWebhook(added.id, 'enable')).toEqual(shown);
   });
 
+  test('an endpoint is removed, and nothing goes to it any more', async () => {
+    const { operator } = service;
+    await operator.createAccount('leaver');
+    const { secret: _, ...added } = await operator.createWebhook({ account: 'leaver', url });
+    const tested = await operator.testWebhook(added.id);
+    expect(await operator.removeWebhook(added.id)).toEqual(added);
+    expect((await operator.listWebhooks({ account: 'leaver' })).data).toEqual([]);
+    await expect(operator.removeWebhook(added.id)).rejects.toMatchObject({ status: 404 });
+    await expect(operator.replayDelivery(tested.id)).rejects.toMatchObject({ status: 409 });
+    expect(await operator.getDelivery(tested.id)).toMatchObject({ webhook_id: added.id, state: 'pending' });
+  });
+
   test('a list goes on behind its cursor', async () => {
     const { operator } = service;
     await operator.createAccount('many');

@@ -166,6 +166,15 @@ describe.each(databases)('webhooks on %s', (kind) => {
     expect(harness.logged()).not.toContain('whsec_');
   });
 
+  it('that wait for an endpoint which is removed are abandoned, and nobody gets them', async () => {
+    const id = await harness.endpoint(receiver, { signed: true });
+    await harness.publish();
+    await harness.endpoints.remove(id);
+    await harness.start();
+    expect(await onceThat(inState('abandoned'))).toMatchObject({ tries: 0, endpoint_id: id });
+    expect(receiver.got).toEqual([]);
+  });
+
   it('end with 410, which disables the endpoint', async () => {
     receiver.behave(answers(410));
     const id = await harness.endpoint(receiver);

@@ -1,0 +1,152 @@
+/** Webhooks in the console: endpoints of an account, and what was delivered for it. */
+import { ConsoleWebhookRequest, isId, type OperatorWebhook } from '@trunkcall/contract';
+import type { FastifyInstance } from 'fastify';
+import { recordChange, type Change } from '../../authoring/audit.ts';
+import type { Session } from '../../authoring/sessions.ts';
+import { Refusal } from '../../platform/refusal.ts';
+import type { Note } from '../../publication/endpoints.ts';
+import { findCall } from '../../storage/call-views.ts';
+import {
+  listDeliveriesOfAccount,
+  listDeliveriesOfCall,
+  listDeliveriesOfEndpoint,
+  type DeliveryRow,
+} from '../../storage/delivery-views.ts';
+import { listEndpointsOfAccount, type EndpointRow } from '../../storage/webhooks.ts';
+import { pageOf, readPage, type Page } from '../operator/page.ts';
+import { checker, readJson } from '../operator/sent.ts';
+import {
+  deliveryDetail,
+  deliveryView,
+  endpointView,
+  getDelivery,
+  refuseUnknownState,
+  secretView,
+} from '../operator/webhooks.ts';
+import { queryParameters } from '../query.ts';
+import { requireRight } from './access.ts';
+import type { ConsoleDeps } from './routes.ts';
+import { visitorOf } from './visitor.ts';
+
+const checkCreate = checker(ConsoleWebhookRequest);
+
+interface OfAccount {
+  Params: { account: string };
+}
+interface OneWebhook {
+  Params: { webhook: string };
+}
+interface OneDelivery {
+  Params: { delivery: string };
+}
+
+export function webhookRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
+  const { db, ids, endpoints } = deps;
+
+  const noteOf =
+    (session: Session, accountId: string, action: string, details: Change['details'] = {}): Note =>
+    async (tx, objectId) => {
+      await recordChange(tx, ids, { by: session.person_id, accountId, action, objectId, details });
+    };
+
+  /** An endpoint of an account where the person may manage webhooks. Throws: Refusal `not_found`, `forbidden`. */
+  async function managed(session: Session, id: string): Promise<EndpointRow> {
+    const endpoint = await endpoints.get(id);
+    requireRight(session, endpoint.account_id, 'webhook.manage', 'webhook endpoint with this id');
+    return endpoint;
+  }
+
+  app.get<OfAccount>('/accounts/:account/webhooks', async (request) => {
+    const { account } = request.params;
+    requireRight(visitorOf(request).session, account, 'account.read');
+    const page = readPage(queryParameters(request, ['after', 'limit']), 'whe');
+    const rows = await db.query(listEndpointsOfAccount, [page.after, page.rows, account]);
+    return pageOf(page, rows.map(endpointView));
+  });
+
+  app.post<OfAccount>('/accounts/:account/webhooks', async (request, reply) => {
+    const { session } = visitorOf(request);
+    const { account: accountId } = request.params;
+    requireRight(session, accountId, 'webhook.manage');
+    const sent = await readJson(request, checkCreate);
+    const { url, types = null, description = '', signed = false } = sent;
+    const note = noteOf(session, accountId, 'webhook.created', { signed, ...(types !== null && { types }) });
+    const created = await endpoints.create({ accountId, url, types, description, signed }, note);
+    reply.code(201);
+    return secretView(created);
+  });
+
+  const command = (
+    name: string,
+    action: string,
+    work: (id: string, note: Note) => Promise<EndpointRow>,
+  ): void => {
+    app.post<OneWebhook>(`/webhooks/:webhook/${name}`, async (request): Promise<OperatorWebhook> => {
+      const { session } = visitorOf(request);
+      const { id, account_id: accountId } = await managed(session, request.params.webhook);
+      return endpointView(await work(id, noteOf(session, accountId, action)));
+    });
+  };
+  command('disable', 'webhook.disabled', endpoints.disable);
+  command('enable', 'webhook.enabled', endpoints.enable);
+  command('remove', 'webhook.removed', endpoints.remove);
+
+  app.post<OneWebhook>('/webhooks/:webhook/rotate_secret', async (request) => {
+    const { session } = visitorOf(request);
+    const { id, account_id: accountId } = await managed(session, request.params.webhook);
+    return secretView(await endpoints.rotateSecret(id, noteOf(session, accountId, 'webhook.secret_rotated')));
+  });
+
+  app.post<OneWebhook>('/webhooks/:webhook/test', async (request, reply) => {
+    const { session } = visitorOf(request);
+    const { id, account_id: accountId } = await managed(session, request.params.webhook);
+    const delivery = await endpoints.test(id, noteOf(session, accountId, 'webhook.tested'));
+    reply.code(202);
+    return deliveryView(await getDelivery(db, delivery));
+  });
+
+  /** Each filter by an id has a statement of its own; what belongs to another account is not there. */
+  async function readDeliveries(
+    accountId: string,
+    page: Page,
+    { webhook, call, state }: { webhook?: string; call?: string; state?: string },
+  ): Promise<DeliveryRow[]> {
+    const values = [page.after, state ?? null, page.rows];
+    if (webhook !== undefined && call !== undefined)
+      throw new Refusal('invalid_request', 'webhook and call can not be combined');
+    if (webhook !== undefined) {
+      const { account_id: owner } = await endpoints.get(webhook);
+      if (owner !== accountId) throw new Refusal('not_found', 'there is no webhook endpoint with this id');
+      return db.query(listDeliveriesOfEndpoint, [...values, webhook]);
+    }
+    if (call === undefined) return db.query(listDeliveriesOfAccount, [...values, accountId]);
+    const [found] = isId('call', call) ? await db.query(findCall, [call]) : [];
+    if (found?.account_id !== accountId) throw new Refusal('not_found', 'there is no call with this id');
+    return db.query(listDeliveriesOfCall, [...values, call]);
+  }
+
+  app.get<OfAccount>('/accounts/:account/webhook_deliveries', async (request) => {
+    const { account } = request.params;
+    requireRight(visitorOf(request).session, account, 'account.read');
+    const sent = queryParameters(request, ['webhook', 'call', 'state', 'after', 'limit']);
+    const page = readPage(sent, 'dlv');
+    refuseUnknownState(sent.state ?? null);
+    return pageOf(page, (await readDeliveries(account, page, sent)).map(deliveryView));
+  });
+
+  app.get<OneDelivery>('/webhook_deliveries/:delivery', async (request) => {
+    const delivery = await getDelivery(db, request.params.delivery);
+    const what = 'delivery with this id';
+    requireRight(visitorOf(request).session, delivery.account_id, 'account.read', what);
+    return deliveryDetail(db, delivery);
+  });
+
+  app.post<OneDelivery>('/webhook_deliveries/:delivery/replay', async (request, reply) => {
+    const { session } = visitorOf(request);
+    const { id, account_id: accountId } = await getDelivery(db, request.params.delivery);
+    requireRight(session, accountId, 'webhook.manage', 'delivery with this id');
+    await endpoints.replay(id, noteOf(session, accountId, 'delivery.replayed'));
+    reply.code(202);
+    return deliveryView(await getDelivery(db, id));
+  });
+}
