@@ -14,6 +14,10 @@ const Goals = lazy(() => import('./pages/goals.tsx'));
 const Goal = lazy(() => import('./pages/goal.tsx'));
 const Runs = lazy(() => import('./pages/runs.tsx'));
 const Run = lazy(() => import('./pages/run.tsx'));
+const Calls = lazy(() => import('./pages/calls.tsx'));
+const Call = lazy(() => import('./pages/call.tsx'));
+const Webhooks = lazy(() => import('./pages/webhooks.tsx'));
+const Delivery = lazy(() => import('./pages/delivery.tsx'));
 const Keys = lazy(() => import('./pages/keys.tsx'));
 const People = lazy(() => import('./pages/people.tsx'));
 const Accounts = lazy(() => import('./pages/accounts.tsx'));
@@ -63,12 +67,16 @@ function Inside() {
                   <Route index element={<Overview />} />
                   <Route path="goals" element={<Goals />} />
                   <Route path="runs" element={<Runs />} />
+                  <Route path="calls" element={<Calls />} />
+                  <Route path="webhooks" element={<Webhooks />} />
                   <Route path="keys" element={<Keys />} />
                   <Route path="people" element={<People />} />
                 </>
               )}
               <Route path="goals/:goal" element={<Goal />} />
               <Route path="runs/:run" element={<Run />} />
+              <Route path="calls/:call" element={<Call />} />
+              <Route path="deliveries/:delivery" element={<Delivery />} />
               <Route path="accounts" element={<Accounts />} />
               <Route path="audit" element={<Audit />} />
               <Route path="*" element={<NotFound />} />

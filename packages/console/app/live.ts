@@ -1,32 +1,45 @@
-/** Keeps what is shown true: the server says which runs have moved, and what depends on them is asked for again. */
-import type { LiveRuns } from '@trunkcall/contract';
+/** Keeps what is shown true: the server says what has moved, and what depends on them is asked for again. */
+import type { LiveNews } from '@trunkcall/contract';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { ask } from './api.ts';
 
-/** Lists are asked for at most this often, however many runs move. */
+/** Lists are asked for at most this often, however much moves. */
 const listsEveryMs = 1_500;
+/** What shows something that moves: the page of the one itself, by its id, and lists with others. */
+const shown = {
+  runs: { one: 'run', lists: ['runs', 'overview'] },
+  calls: { one: 'call', lists: ['calls'] },
+  // An endpoint may have been disabled; the page of a call lists its deliveries.
+  deliveries: { one: 'delivery', lists: ['deliveries', 'webhooks', 'call'] },
+} as const;
 const prolongEveryMs = 10 * 60_000;
 
 export function useLive(): void {
   const client = useQueryClient();
   useEffect(() => {
     const stream = new EventSource('/console/api/live');
+    const due = new Set<string>();
     let lists: ReturnType<typeof setTimeout> | undefined;
-    const refreshLists = () => {
+    const refreshLists = (names: readonly string[]) => {
+      for (const name of names) due.add(name);
       lists ??= setTimeout(() => {
         lists = undefined;
-        void client.invalidateQueries({ queryKey: ['runs'] });
-        void client.invalidateQueries({ queryKey: ['overview'] });
+        for (const name of due) void client.invalidateQueries({ queryKey: [name] });
+        due.clear();
       }, listsEveryMs);
     };
-    stream.addEventListener('runs', (event: MessageEvent<string>) => {
-      const { runs } = JSON.parse(event.data) as LiveRuns;
-      for (const { id } of runs) void client.invalidateQueries({ queryKey: ['run', id] });
-      refreshLists();
-    });
+    for (const [event, { one, lists: names }] of Object.entries(shown)) {
+      stream.addEventListener(event, ({ data }: MessageEvent<string>) => {
+        const { moved } = JSON.parse(data) as LiveNews;
+        for (const { id } of moved) void client.invalidateQueries({ queryKey: [one, id] });
+        refreshLists(names);
+      });
+    }
     // What was missed while the stream was away.
-    stream.addEventListener('open', refreshLists);
+    stream.addEventListener('open', () =>
+      refreshLists(Object.values(shown).flatMap(({ one, lists: names }) => [one, ...names])),
+    );
     return () => {
       stream.close();
       clearTimeout(lists);

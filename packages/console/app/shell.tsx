@@ -86,6 +86,8 @@ function Navigation({ onNavigate }: { readonly onNavigate: () => void }) {
           ['/', nav.overview],
           ['/goals', nav.goals],
           ['/runs', nav.runs],
+          ['/calls', nav.calls],
+          ['/webhooks', nav.webhooks],
           ['/keys', nav.keys],
         ]),
     ...(may('person.manage') ? [['/people', nav.people]] : []),

@@ -1,3 +1,8 @@
+import { call, calls } from './text/calls.ts';
+import { endings } from './text/endings.ts';
+import { events, run } from './text/run.ts';
+import { delivery, webhooks } from './text/webhooks.ts';
+
 /** Every string that a person reads. A translation is another object of the same type. */
 export const text = {
   product: 'Trunkcall',
@@ -27,6 +32,8 @@ export const text = {
     overview: 'Overview',
     goals: 'Goals',
     runs: 'Runs',
+    calls: 'Calls',
+    webhooks: 'Webhooks',
     keys: 'API keys',
     people: 'People',
     accounts: 'Accounts',
@@ -280,35 +287,13 @@ export const text = {
     result_unavailable: 'Nothing to draw a result from',
     result_failed: 'Extraction failed',
   },
-  run: {
-    stop: 'Stop the call',
-    stopping: 'Stopping…',
-    timeline: 'What happened',
-    result: 'Result',
-    noResult: 'There is no result.',
-    field: 'Field',
-    value: 'Value',
-    evidence: 'Evidence',
-    showTurn: (field: string, turn: number) => `Show the evidence of ${field}, turn ${turn + 1}`,
-    turn: (turn: number) => `turn ${turn + 1}`,
-    missing: 'not said',
-    why: 'How it ended',
-    attempt: 'Attempt',
-    carrier: 'Carrier',
-    outcome: 'Outcome',
-    endedBy: 'Ended by',
-    sip: 'SIP status',
-    q850: 'Q.850 cause',
-    note: 'Note',
-    variables: 'Variables',
-    curl: 'The same request',
-    curlHint: 'Put in your key and the number.',
-    speakers: { bot: 'Agent', user: 'Callee', unknown: 'Unknown voice' },
-    sinceAnswer: 'since the answer',
-    interrupted: 'interrupted',
-    live: 'live',
-    ids: 'Ids',
-  },
+  run,
+  events,
+  endings,
+  calls,
+  call,
+  webhooks,
+  delivery,
   keys: {
     title: 'API keys',
     create: 'New key',
@@ -388,12 +373,20 @@ export const text = {
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 });
+const precise = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const decimal = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 
 export const show = {
   dateTime: (iso: string): string => dateTime.format(new Date(iso)),
+  /** To the second. */
+  precise: (iso: string): string => precise.format(new Date(iso)),
   hour: (iso: string | undefined): string => (iso === undefined ? '' : hour.format(new Date(iso))),
   percent: (part: number | null): string => (part === null ? '–' : percent.format(part)),
+  /** A length of time: `840 ms`, `12.4 s`, `3:05`. */
+  span: (ms: number): string => {
+    if (ms < 1_000) return `${Math.round(ms)} ms`;
+    return ms < 60_000 ? `${decimal.format(ms / 1_000)} s` : show.clock(ms / 1_000);
+  },
   clock: (seconds: number): string =>
     `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`,
   decimal: (value: number): string => decimal.format(value),

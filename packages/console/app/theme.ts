@@ -27,6 +27,7 @@ export const variables: CSSVariablesResolver = () => ({
     '--tc-warn': '#8a4b00',
     '--tc-mark': 'var(--mantine-color-yellow-1)',
     '--tc-bubble': 'var(--mantine-color-gray-1)',
+    '--tc-wave': 'var(--mantine-color-gray-5)',
   },
   dark: {
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
@@ -40,5 +41,6 @@ export const variables: CSSVariablesResolver = () => ({
     '--tc-warn': 'var(--mantine-color-yellow-4)',
     '--tc-mark': '#4d4100',
     '--tc-bubble': 'var(--mantine-color-dark-6)',
+    '--tc-wave': 'var(--mantine-color-dark-2)',
   },
 });

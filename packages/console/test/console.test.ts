@@ -4,9 +4,9 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectAccessible, useScheme } from './accessible.ts';
 import { openBrowser, openTab, sizes, type Tab } from './browser.ts';
 import { startService, type RunningService } from './service.ts';
 
@@ -141,10 +141,16 @@ describe.skipIf(missing)('the console in a browser', () => {
   });
 
   test('a field of the result opens the turn that is its evidence', async () => {
-    await button(/^Show the evidence of suits/).click();
+    await page.getByRole('link', { name: /^Show the evidence of suits/ }).click();
     const marked = page.locator('.timeline .marked');
     await marked.waitFor();
     expect(await marked.textContent()).toContain('Callee');
+    const address = await marked.getAttribute('id');
+    expect(new URL(page.url()).hash).toBe(`#${address}`);
+    const other = await tab.context.newPage();
+    await other.goto(page.url());
+    await other.locator(`.timeline .marked#${address}:focus`).waitFor();
+    await other.close();
   });
 
   test('a change that breaks callers must be acknowledged; the old Run still shows its version', async () => {
@@ -258,24 +264,3 @@ describe.skipIf(missing)('the console in a browser', () => {
     expect(await page.getByRole('navigation').count()).toBe(0);
   });
 });
-
-async function useScheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
-  await page.emulateMedia({ colorScheme });
-  await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
-}
-
-/** Asked again while the page still changes its colours. */
-async function expectAccessible(page: Page): Promise<void> {
-  await expect.poll(() => seriousProblems(page), { timeout: 10_000, interval: 200 }).toEqual([]);
-}
-
-/** What axe finds that would keep somebody from using the page. */
-async function seriousProblems(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const found = (await page.evaluate(`axe.run(document, { resultTypes: ['violations'] })`)) as {
-    violations: { id: string; impact: string; nodes: { html: string }[] }[];
-  };
-  return found.violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
-}

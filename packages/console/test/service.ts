@@ -15,10 +15,12 @@ export interface RunningService {
   /** Where the first person comes in, as the start printed it. */
   readonly firstLink: string;
   readonly credentials: Required<Credentials>;
+  readonly dataDir: string;
   stop(): Promise<void>;
 }
 
-export async function startService(): Promise<RunningService> {
+/** `settings` are further `TRUNKCALL_*` variables. */
+export async function startService(settings: Readonly<Record<string, string>> = {}): Promise<RunningService> {
   const dataDir = mkdtempSync(join(tmpdir(), 'trunkcall-console-'));
   const child = spawn(process.execPath, [program], {
     env: {
@@ -26,6 +28,7 @@ export async function startService(): Promise<RunningService> {
       TRUNKCALL_DATA_DIR: dataDir,
       TRUNKCALL_PORT: '0',
       TRUNKCALL_LOG_LEVEL: 'error',
+      ...settings,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -40,6 +43,7 @@ export async function startService(): Promise<RunningService> {
       origin: new URL(firstLink).origin,
       firstLink,
       credentials,
+      dataDir,
       async stop() {
         child.kill('SIGTERM');
         if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');

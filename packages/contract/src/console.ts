@@ -7,7 +7,11 @@ import { enumeration } from './enumeration.ts';
 import type { CallStatus } from './calls.ts';
 import { scopes, type GoalRunErrorCode } from './errors.ts';
 import type { GoalFile, ResultSchema, InputSchema } from './goal-file.ts';
-import { CreateWebhookRequest, type OperatorDelivery } from './operator-webhooks.ts';
+import {
+  CreateWebhookRequest,
+  type OperatorDelivery,
+  type OperatorDeliveryDetail,
+} from './operator-webhooks.ts';
 import type {
   GoalFileProblem,
   OperatorCall,
@@ -272,6 +276,11 @@ export interface ConsoleCallDetail extends OperatorCallDetail {
   readonly webhook_url: string | null;
   /** Newest first, at most 100. */
   readonly deliveries: readonly OperatorDelivery[];
+}
+
+export interface ConsoleDeliveryDetail extends OperatorDeliveryDetail {
+  /** Whether the digits of phone numbers in the body are hidden from this person. */
+  readonly masked: boolean;
 }
 
 /** A message of the stream `/console/api/live`: these have moved. The event is named `runs`, `calls` or `deliveries`. */

@@ -59,6 +59,7 @@ export type DeliveryState = (typeof deliveryStates)[number];
 
 export interface OperatorDelivery {
   readonly id: string;
+  readonly account_id: string;
   readonly event_id: string;
   /** A `WebhookType`, or `webhook.test`. */
   readonly type: string;

@@ -267,7 +267,15 @@ export interface OperatorTurn {
   /** Since the answer. */
   readonly offset_seconds: number;
   readonly interrupted: boolean;
+  /** What the agent understood from it; null when nothing. */
+  readonly note: OperatorNote | null;
 }
+
+export type OperatorNote =
+  | { readonly kind: 'answer'; readonly field: string; readonly value: Scalar; readonly quote: string }
+  /** A reply without a usable value. */
+  | { readonly kind: 'not_understood'; readonly field: string }
+  | { readonly kind: 'opted_out' };
 
 export interface OperatorEvent {
   readonly id: string;

@@ -1,8 +1,9 @@
-import { Anchor, Button, Group, NativeSelect, SimpleGrid, Table, TextInput } from '@mantine/core';
+import { Anchor, Button, Group, SimpleGrid, Table, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ConsoleGoal, ConsoleRun, OperatorList } from '@trunkcall/contract';
-import { Link, useSearchParams } from 'react-router';
+import { Link } from 'react-router';
 import { query, read } from '../api.ts';
+import { Choice, TimeField, useFilters, utc, type Filters } from '../parts/filters.tsx';
 import { Empty, Loaded, Page, Scroll } from '../parts/page.tsx';
 import { usePages } from '../parts/pages.ts';
 import { isDrawing, RunOutcome } from '../parts/run-state.tsx';
@@ -14,30 +15,17 @@ const { runs: words } = text;
 const filters = ['goal', 'status', 'error', 'digits', 'since', 'until'] as const;
 type Filter = (typeof filters)[number];
 
-/** The filters stand in the address, so that a view can be sent to somebody. */
 export default function Runs() {
   const { id } = useAccount();
-  const [search, setSearch] = useSearchParams();
-  const value = (name: Filter) => search.get(name) ?? '';
-  const set = (name: Filter, next: string) => {
-    setSearch(
-      (now) => {
-        const changed = new URLSearchParams(now);
-        if (next === '') changed.delete(name);
-        else changed.set(name, next);
-        return changed;
-      },
-      { replace: true },
-    );
-  };
-  const asked = Object.fromEntries(filters.map((name) => [name, sentAs(name, value(name))]));
+  const chosen = useFilters<Filter>();
+  const asked = Object.fromEntries(filters.map((name) => [name, sentAs(name, chosen.value(name))]));
   const runs = usePages<ConsoleRun>(
     ['runs', id, asked],
     (after) => `/accounts/${id}/runs${query({ ...asked, after })}`,
   );
   return (
     <Page title={words.title}>
-      <Filters value={value} set={set} />
+      <RunFilters filters={chosen} />
       <Loaded query={runs}>
         {(list) =>
           list.length === 0 ? <Empty title={words.empty} hint={words.emptyHint} /> : <RunTable runs={list} />
@@ -54,64 +42,34 @@ export default function Runs() {
   );
 }
 
-/** What is whole enough to ask with; a local time becomes one in UTC. */
+/** What is whole enough to ask with. */
 function sentAs(name: Filter, value: string): string {
-  if (value === '') return '';
   if (name === 'digits') return /^\d{2,4}$/.test(value) ? value : '';
-  if (name !== 'since' && name !== 'until') return value;
-  const time = new Date(value);
-  return Number.isNaN(time.getTime()) ? '' : time.toISOString();
+  return name === 'since' || name === 'until' ? utc(value) : value;
 }
 
-interface FiltersProps {
-  readonly value: (name: Filter) => string;
-  readonly set: (name: Filter, value: string) => void;
-}
-
-function Filters({ value, set }: FiltersProps) {
+function RunFilters({ filters: chosen }: { readonly filters: Filters<Filter> }) {
   const { id } = useAccount();
   const goals = useQuery({
     queryKey: ['goals', id, 'all'],
     queryFn: () => read<OperatorList<ConsoleGoal>>(`/accounts/${id}/goals?limit=100`),
   });
-  const choice = (name: Filter, label: string, options: readonly (readonly [string, string])[]) => (
-    <NativeSelect
-      label={label}
-      value={value(name)}
-      data={[
-        { value: '', label: text.common.all },
-        ...options.map(([option, shown]) => ({ value: option, label: shown })),
-      ]}
-      onChange={(event) => set(name, event.currentTarget.value)}
-    />
-  );
-  const time = (name: Filter, label: string) => (
-    <TextInput
-      type="datetime-local"
-      label={label}
-      value={value(name)}
-      onChange={(event) => set(name, event.currentTarget.value)}
-    />
-  );
+  const titles = (goals.data?.data ?? []).map((goal) => [goal.id, goal.title] as const);
   return (
     <SimpleGrid cols={{ base: 2, md: 6 }}>
-      {choice(
-        'goal',
-        words.goal,
-        (goals.data?.data ?? []).map((goal) => [goal.id, goal.title]),
-      )}
-      {choice('status', words.status, Object.entries(words.statuses))}
-      {choice('error', words.error, Object.entries(text.errors))}
+      <Choice filters={chosen} name="goal" label={words.goal} options={titles} />
+      <Choice filters={chosen} name="status" label={words.status} options={Object.entries(words.statuses)} />
+      <Choice filters={chosen} name="error" label={words.error} options={Object.entries(text.errors)} />
       <TextInput
         label={words.digits}
         placeholder={words.digitsHint}
         inputMode="numeric"
         maxLength={4}
-        value={value('digits')}
-        onChange={(event) => set('digits', event.currentTarget.value)}
+        value={chosen.value('digits')}
+        onChange={(event) => chosen.set('digits', event.currentTarget.value)}
       />
-      {time('since', words.since)}
-      {time('until', words.until)}
+      <TimeField filters={chosen} name="since" label={words.since} />
+      <TimeField filters={chosen} name="until" label={words.until} />
     </SimpleGrid>
   );
 }
@@ -162,5 +120,5 @@ function RunTable({ runs }: { readonly runs: readonly ConsoleRun[] }) {
 
 function took({ created_at, completed_at }: ConsoleRun): string {
   if (completed_at === null) return '–';
-  return `${show.decimal((Date.parse(completed_at) - Date.parse(created_at)) / 1_000)} s`;
+  return show.span(Date.parse(completed_at) - Date.parse(created_at));
 }

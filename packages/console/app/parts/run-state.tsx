@@ -2,7 +2,7 @@ import type { GoalRun, GoalRunErrorCode, GoalRunStatus } from '@trunkcall/contra
 import { text } from '../text.ts';
 import { State, type Tone } from './page.tsx';
 
-const tones: Readonly<Record<GoalRunStatus, Tone>> = {
+export const tones: Readonly<Record<GoalRunStatus, Tone>> = {
   queued: 'quiet',
   in_progress: 'busy',
   completed: 'good',

@@ -1,40 +1,65 @@
-import { Text } from '@mantine/core';
-import type { ConsoleRunDetail, OperatorTurn } from '@trunkcall/contract';
+import { Anchor, Button, Text } from '@mantine/core';
+import type { ConsoleRunDetail, OperatorEvent, OperatorNote, OperatorTurn } from '@trunkcall/contract';
+import { Link } from 'react-router';
 import { show, text } from '../text.ts';
+import { shownValue } from './section.tsx';
+import { useTarget } from './target.ts';
+
+const { run: words } = text;
+
+/** The address of a turn of the selected attempt on its page; people count from 1. */
+export const turnAddress = (index: number): string => `turn-${index + 1}`;
 
 /**
  * Events in their order; one that reports a turn is shown as the turn. Events count from the acceptance, turns from the
- * answer: a simulated call has a clock of its own. `marked` are turns of the selected attempt.
+ * answer: a simulated call has a clock of its own.
  */
 export function TimeLine({
   run,
-  marked,
+  playing,
+  onPlay,
 }: {
   readonly run: ConsoleRunDetail;
-  readonly marked: readonly number[];
+  /** The turn that is being heard from the recording; null when none is. */
+  readonly playing: number | null;
+  /** Plays the recording from a place, seconds since the answer; absent when there is nothing to hear. */
+  readonly onPlay: ((seconds: number) => void) | undefined;
 }) {
+  const target = useTarget();
   const turns = turnsByEvent(run);
   const startMs = Date.parse(run.created_at);
   return (
     <ol className="timeline">
       {run.events.map((event) => {
         const turn = turns.get(event.id);
-        if (turn !== undefined) {
-          return (
-            <Turn key={event.id} turn={turn} isMarked={turn.isSelected && marked.includes(turn.index)} />
-          );
-        }
-        const seconds = (Date.parse(event.created_at) - startMs) / 1_000;
+        if (turn === undefined) return <Fact key={event.id} event={event} startMs={startMs} />;
         return (
-          <li key={event.id}>
-            <time dateTime={event.created_at}>+{show.decimal(seconds)} s</time>
-            <Text size="sm" c="dimmed" className="break">
-              {event.type}
-            </Text>
-          </li>
+          <Turn
+            key={event.id}
+            turn={turn}
+            isMarked={turn.isSelected && turnAddress(turn.index) === target}
+            isPlaying={turn.isSelected && turn.index === playing}
+            onPlay={turn.isSelected ? onPlay : undefined}
+          />
         );
       })}
     </ol>
+  );
+}
+
+function Fact({ event, startMs }: { readonly event: OperatorEvent; readonly startMs: number }) {
+  const { type, details, created_at } = event;
+  const outcome = details['outcome'];
+  return (
+    <li>
+      <time dateTime={created_at}>
+        +{show.decimal(Math.max(0, Date.parse(created_at) - startMs) / 1_000)} s
+      </time>
+      <Text size="sm" c="dimmed" className="break" title={type}>
+        {text.events[type] ?? type}
+        {typeof outcome === 'string' && `: ${text.endings.outcomes[outcome] ?? outcome}`}
+      </Text>
+    </li>
   );
 }
 
@@ -43,24 +68,73 @@ interface ShownTurn extends OperatorTurn {
   readonly isSelected: boolean;
 }
 
-function Turn({ turn, isMarked }: { readonly turn: ShownTurn; readonly isMarked: boolean }) {
-  const { isSelected, index, offset_seconds, speaker, interrupted } = turn;
+function Turn({
+  turn,
+  isMarked,
+  isPlaying,
+  onPlay,
+}: {
+  readonly turn: ShownTurn;
+  readonly isMarked: boolean;
+  readonly isPlaying: boolean;
+  readonly onPlay: ((seconds: number) => void) | undefined;
+}) {
+  const { isSelected, index, offset_seconds: offset, speaker, interrupted, note } = turn;
+  const at = show.clock(offset);
   return (
     <li
-      id={isSelected ? `turn-${index}` : undefined}
+      id={isSelected ? turnAddress(index) : undefined}
       tabIndex={isSelected ? -1 : undefined}
       className={isMarked ? 'marked' : undefined}
+      aria-current={isPlaying ? 'true' : undefined}
     >
-      <time title={text.run.sinceAnswer}>{show.clock(offset_seconds)}</time>
+      {onPlay === undefined ? (
+        <span className="offset" title={words.sinceAnswer}>
+          {at}
+        </span>
+      ) : (
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          className="offset"
+          aria-label={words.playFrom(at)}
+          onClick={() => onPlay(offset)}
+        >
+          {`▸ ${at}`}
+        </Button>
+      )}
       <div className={`turn ${speaker}`}>
         <Text size="sm" fw={600}>
-          {text.run.speakers[speaker]}
-          {interrupted && ` · ${text.run.interrupted}`}
+          {words.speakers[speaker]}
+          {interrupted && ` · ${words.interrupted}`}
+          {isSelected && (
+            <Anchor
+              component={Link}
+              to={{ hash: turnAddress(index) }}
+              replace
+              className="turn-link"
+              aria-label={words.linkTurn(index)}
+            >
+              #{index + 1}
+            </Anchor>
+          )}
         </Text>
         {turn.text}
+        {note !== null && (
+          <Text size="sm" className="note">
+            {noteText(note)}
+          </Text>
+        )}
       </div>
     </li>
   );
+}
+
+function noteText(note: OperatorNote): string {
+  if (note.kind === 'opted_out') return words.optedOut;
+  return note.kind === 'answer'
+    ? words.understood(note.field, shownValue(note.value))
+    : words.notUnderstood(note.field);
 }
 
 /** The turn that each event reports, by the event's id. */

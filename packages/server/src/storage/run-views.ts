@@ -1,5 +1,6 @@
 /** Goal Runs as the operator sees them: with attempts, transcript, events and evidence. Reads only (I7). */
 import type { Scalar, Variables } from '@trunkcall/contract';
+import type { Note } from '../agents/agent.ts';
 import { statement } from './database.ts';
 import { runColumns, type RunRow } from './runs.ts';
 
@@ -85,12 +86,13 @@ export interface TurnRow {
   readonly text: string;
   readonly offset_ms: number;
   readonly interrupted: boolean;
+  readonly note: Note | null;
 }
 
 /** Turns behind a place in the transcript. Values: run id, attempt number, index. */
 export const listTurns = statement<TurnRow>(
   'operator_list_turns',
-  `select a.number as attempt, t.index, t.speaker, t.text, t.offset_ms, t.interrupted
+  `select a.number as attempt, t.index, t.speaker, t.text, t.offset_ms, t.interrupted, t.note
    from attempts a join turns t on t.attempt_id = a.id
    where a.run_id = $1 and (a.number, t.index) > ($2::int, $3::int) order by a.number, t.index`,
 );

@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 const certificate = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`certificates/${name}.pem`, import.meta.url)), 'utf8');
 
+/** Where the certificate of the tests' authority lies. */
+export const authorityFile = fileURLToPath(new URL('certificates/authority.pem', import.meta.url));
 /** Signed the receivers' certificate: `receiver.test`, `*.receiver.test`, `localhost` and the loopback addresses. */
 export const authorities = certificate('authority');
 export const identity = { key: certificate('receiver-key'), cert: certificate('receiver') };

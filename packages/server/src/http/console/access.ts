@@ -51,6 +51,12 @@ export function requireRight(
   if (!mayDo(role, action)) throw tooLittle(action);
 }
 
+/** Whether a person may do something in an account. */
+export function hasRight(session: Session, accountId: string, action: ConsoleAction): boolean {
+  const role = roleIn(session, accountId);
+  return role !== null && mayDo(role, action);
+}
+
 /** Makes sure that a person runs the deployment. Throws: Refusal `forbidden`. */
 export function requireOperator(session: Session): void {
   if (!session.operator) throw tooLittle('deployment.manage');

@@ -1,5 +1,10 @@
 /** Webhooks in the console: endpoints of an account, and what was delivered for it. */
-import { ConsoleWebhookRequest, isId, type OperatorWebhook } from '@trunkcall/contract';
+import {
+  ConsoleWebhookRequest,
+  isId,
+  type ConsoleDeliveryDetail,
+  type OperatorWebhook,
+} from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
 import { recordChange, type Change } from '../../authoring/audit.ts';
 import type { Session } from '../../authoring/sessions.ts';
@@ -24,9 +29,13 @@ import {
   secretView,
 } from '../operator/webhooks.ts';
 import { queryParameters } from '../query.ts';
-import { requireRight } from './access.ts';
+import { maskPhone } from '../operator/views.ts';
+import { hasRight, requireRight } from './access.ts';
 import type { ConsoleDeps } from './routes.ts';
 import { visitorOf } from './visitor.ts';
+
+/** Canonical E.164. */
+const wholeNumber = /\+[1-9]\d{6,14}/g;
 
 const checkCreate = checker(ConsoleWebhookRequest);
 
@@ -87,9 +96,9 @@ export function webhookRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
       return endpointView(await work(id, noteOf(session, accountId, action)));
     });
   };
-  command('disable', 'webhook.disabled', endpoints.disable);
-  command('enable', 'webhook.enabled', endpoints.enable);
-  command('remove', 'webhook.removed', endpoints.remove);
+  command('disable', 'webhook.disabled', (id, note) => endpoints.disable(id, note));
+  command('enable', 'webhook.enabled', (id, note) => endpoints.enable(id, note));
+  command('remove', 'webhook.removed', (id, note) => endpoints.remove(id, note));
 
   app.post<OneWebhook>('/webhooks/:webhook/rotate_secret', async (request) => {
     const { session } = visitorOf(request);
@@ -134,11 +143,14 @@ export function webhookRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     return pageOf(page, (await readDeliveries(account, page, sent)).map(deliveryView));
   });
 
-  app.get<OneDelivery>('/webhook_deliveries/:delivery', async (request) => {
+  // A body has whole phone numbers, which the console shows nowhere else.
+  app.get<OneDelivery>('/webhook_deliveries/:delivery', async (request): Promise<ConsoleDeliveryDetail> => {
+    const { session } = visitorOf(request);
     const delivery = await getDelivery(db, request.params.delivery);
-    const what = 'delivery with this id';
-    requireRight(visitorOf(request).session, delivery.account_id, 'account.read', what);
-    return deliveryDetail(db, delivery);
+    requireRight(session, delivery.account_id, 'account.read', 'delivery with this id');
+    const masked = !hasRight(session, delivery.account_id, 'webhook.manage');
+    const detail = await deliveryDetail(db, delivery);
+    return { ...detail, body: masked ? detail.body.replaceAll(wholeNumber, maskPhone) : detail.body, masked };
   });
 
   app.post<OneDelivery>('/webhook_deliveries/:delivery/replay', async (request, reply) => {

@@ -180,6 +180,7 @@ export const secretView = ({ endpoint, secret }: WithSecret): WebhookWithSecret 
 export function deliveryView(row: DeliveryRow): OperatorDelivery {
   return {
     id: row.id,
+    account_id: row.account_id,
     event_id: row.event_id,
     type: row.type,
     call_id: row.call_id,

@@ -1,7 +1,7 @@
 import type {
   ConsoleAuditEntry,
+  ConsoleDeliveryDetail,
   OperatorDelivery,
-  OperatorDeliveryDetail,
   OperatorList,
   OperatorWebhook,
   WebhookWithSecret,
@@ -14,6 +14,7 @@ import { databases } from '../../kit/database.ts';
 import { ids, startConsole, type ConsoleService, type Visitor } from './service.ts';
 
 const url = 'https://receiver.example/hook';
+const body = '{"text":"Grüße","phone":"+12025550142"}';
 const claim = statement<never>(
   'test_claim_delivery',
   `update webhook_deliveries set state = 'sending', worker = 'w', leased_until = now(), fence = 1, tries = 1
@@ -42,7 +43,7 @@ describe.each(databases)('webhooks in the console on %s', (kind) => {
   /** Publishes an event; ends with its call. */
   async function publish(accountId: string, own: string | null = null): Promise<string> {
     const call = ids.next('call');
-    const values = [ids.next('evt'), accountId, call, 'call.completed', '{"text":"Grüße"}', own];
+    const values = [ids.next('evt'), accountId, call, 'call.completed', body, own];
     await service.database.db.query(enqueueWebhooks, values);
     return call;
   }
@@ -98,18 +99,21 @@ describe.each(databases)('webhooks in the console on %s', (kind) => {
     await owner.send('POST', `/webhooks/${id}/remove`);
   });
 
-  test('a delivery shows what is sent, byte for byte, and each try with the beginning of its answer', async () => {
+  test('a delivery shows what is sent, byte for byte to owners, without numbers to others, and each try with the beginning of its answer', async () => {
     const { db } = service.database;
     const call = await publish(service.accountId, 'https://own.example/');
     const delivery = (await deliveries()).find(({ call_id }) => call_id === call);
     const id = delivery?.id ?? '';
     await db.query(claim, [id]);
+    const detail = await viewer.get<ConsoleDeliveryDetail>(`/webhook_deliveries/${id}`);
+    expect(detail).toMatchObject({ masked: true, body: `{"text":"Grüße","phone":"+•••••••••42"}` });
     const answer = '<script>alert(1)</script>';
     const tried = [[id], [1], ['failed'], [0], [true], [500], [120], [500], [null], [answer]];
     await db.query(recordTries, [...tried, 1_000]);
-    expect(await viewer.get<OperatorDeliveryDetail>(`/webhook_deliveries/${id}`)).toMatchObject({
+    expect(await owner.get<ConsoleDeliveryDetail>(`/webhook_deliveries/${id}`)).toMatchObject({
       state: 'failed',
-      body: '{"text":"Grüße"}',
+      masked: false,
+      body,
       try_log: [{ duration_ms: 120, status: 500, error: null, response: answer }],
     });
     const replayed = await owner.send('POST', `/webhook_deliveries/${id}/replay`);
