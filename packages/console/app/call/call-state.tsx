@@ -1,8 +1,8 @@
-import { callFailureText } from './words.ts';
 import type { OperatorCall } from '@trunkcall/contract';
 import { State } from '../parts/page.tsx';
 import { tones } from '../parts/run-state.tsx';
 import { text } from '../text.ts';
+import { callFailureText } from './words.ts';
 
 /** How a call stands or ended, in a word. */
 export function CallState({ call }: { readonly call: Pick<OperatorCall, 'status' | 'error_code'> }) {
