@@ -9,7 +9,16 @@ import { readdirSync } from 'node:fs';
 import { cruise, type ICruiseResult, type IForbiddenRuleType } from 'dependency-cruiser';
 
 const server = 'packages/server/src';
-const stages = ['acceptance', 'queue', 'dial', 'conversation', 'result', 'publication', 'authoring'];
+const stages = [
+  'acceptance',
+  'queue',
+  'dial',
+  'conversation',
+  'result',
+  'publication',
+  'authoring',
+  'billing',
+];
 const lowerLayers = ['contract', 'platform', 'storage', 'carriers', 'agents', 'calls'];
 
 /** What a part may import beside itself and packages from npm. */

@@ -7,6 +7,7 @@ import { goalCommands } from './commands/goals.ts';
 import { keyCommands } from './commands/keys.ts';
 import { numberCommands } from './commands/numbers.ts';
 import { runCommands } from './commands/runs.ts';
+import { usageCommand } from './commands/usage.ts';
 import { webhookCommands } from './commands/webhooks.ts';
 import { connect, type Connect } from './connect.ts';
 import { describeFailure, Failure, type Exit } from './failure.ts';
@@ -22,6 +23,8 @@ export interface Process {
 export interface Context {
   readonly connect: Connect;
   readonly report: Report;
+  /** Prints a text as it is, for other programs. */
+  readonly print: (text: string) => void;
   /** Makes the program end with another code than 0. */
   readonly exitWith: (code: Exit) => void;
 }
@@ -44,6 +47,7 @@ export async function run(argv: readonly string[], process: Process): Promise<Ex
   const context: Context = {
     connect: () => connect(process.env),
     report: createReport(process.out, json),
+    print: process.out,
     exitWith: (code) => {
       exit = code;
     },
@@ -91,6 +95,7 @@ function buildProgram(context: Context, process: Process, json: boolean): Comman
   callCommands(program.command('calls').description('calls without a Goal: list, show, cancel'), context);
   numberCommands(program.command('numbers').description('our own numbers'), context);
   webhookCommands(program.command('webhooks').description('webhooks: endpoints and deliveries'), context);
+  usageCommand(program.command('usage'), context);
   doctorCommand(program.command('doctor'), context);
   for (const command of family(program)) command.option(jsonFlag, 'print one JSON document');
   return program;

@@ -21,6 +21,7 @@ const Delivery = lazy(() => import('./pages/delivery.tsx'));
 const Keys = lazy(() => import('./pages/keys.tsx'));
 const People = lazy(() => import('./pages/people.tsx'));
 const Accounts = lazy(() => import('./pages/accounts.tsx'));
+const Usage = lazy(() => import('./pages/usage.tsx'));
 const Audit = lazy(() => import('./pages/audit.tsx'));
 
 export function App() {
@@ -69,6 +70,7 @@ function Inside() {
                   <Route path="runs" element={<Runs />} />
                   <Route path="calls" element={<Calls />} />
                   <Route path="webhooks" element={<Webhooks />} />
+                  <Route path="usage" element={<Usage />} />
                   <Route path="keys" element={<Keys />} />
                   <Route path="people" element={<People />} />
                 </>

@@ -88,6 +88,7 @@ function Navigation({ onNavigate }: { readonly onNavigate: () => void }) {
           ['/runs', nav.runs],
           ['/calls', nav.calls],
           ['/webhooks', nav.webhooks],
+          ['/usage', nav.usage],
           ['/keys', nav.keys],
         ]),
     ...(may('person.manage') ? [['/people', nav.people]] : []),

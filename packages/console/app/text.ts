@@ -34,6 +34,7 @@ export const text = {
     runs: 'Runs',
     calls: 'Calls',
     webhooks: 'Webhooks',
+    usage: 'Usage',
     keys: 'API keys',
     people: 'People',
     accounts: 'Accounts',
@@ -294,6 +295,36 @@ export const text = {
   call,
   webhooks,
   delivery,
+  run: {
+    stop: 'Stop the call',
+    stopping: 'Stopping…',
+    timeline: 'What happened',
+    result: 'Result',
+    noResult: 'There is no result.',
+    field: 'Field',
+    value: 'Value',
+    evidence: 'Evidence',
+    showTurn: (field: string, turn: number) => `Show the evidence of ${field}, turn ${turn + 1}`,
+    turn: (turn: number) => `turn ${turn + 1}`,
+    missing: 'not said',
+    why: 'How it ended',
+    attempt: 'Attempt',
+    carrier: 'Carrier',
+    outcome: 'Outcome',
+    endedBy: 'Ended by',
+    sip: 'SIP status',
+    q850: 'Q.850 cause',
+    note: 'Note',
+    variables: 'Variables',
+    curl: 'The same request',
+    curlHint: 'Put in your key and the number.',
+    speakers: { bot: 'Agent', user: 'Callee', unknown: 'Unknown voice' },
+    sinceAnswer: 'since the answer',
+    interrupted: 'interrupted',
+    live: 'live',
+    ids: 'Ids',
+    cost: (amount: string) => `Cost (preview, not charged): ${amount}`,
+  },
   keys: {
     title: 'API keys',
     create: 'New key',
@@ -367,11 +398,66 @@ export const text = {
     program: 'Trunkcall',
     empty: 'Nothing was changed yet.',
   },
+  usage: {
+    title: 'Usage',
+    about: 'What calls would cost by the preview of prices, in US dollars and by days in UTC.',
+    preview: 'Preview, not charged',
+    previewText:
+      'Nothing is charged by it. The model counts per started 10 seconds, also where nobody answered; the carrier per started minute, or by its own rates abroad.',
+    from: 'From',
+    to: 'To',
+    thisMonth: 'This month',
+    lastMonth: 'Last month',
+    model: 'Model fee',
+    periods: (count: number) => `${count} × 10 s`,
+    carrier: 'Carrier fee',
+    success: 'Success fee',
+    waived: 'waived',
+    total: 'Total',
+    attempts: 'Calls',
+    calls: (attempts: number, answered: number) => `${attempts} calls, ${answered} answered`,
+    answered: 'Answered',
+    minutes: (amount: string) => `${amount} min answered`,
+    unknown: 'unknown',
+    unknownCount: (count: number) =>
+      count === 1 ? '1 call abroad has no rate' : `${count} calls abroad have no rate`,
+    atLeast: (amount: string) => `at least ${amount}`,
+    perDay: 'Cost per day: model fee and carrier fee',
+    sheets: { day: 'By day', goal: 'By Goal', call: 'By call', account: 'All accounts' },
+    day: 'Day',
+    goal: 'Goal',
+    noGoal: 'Calls without a Goal',
+    call: 'Call',
+    mode: 'Kind',
+    modes: { goal: 'Goal', one_shot: 'One-shot' },
+    country: 'Country',
+    duration: 'Answered for',
+    noAnswer: 'no answer',
+    account: 'Account',
+    download: 'Download CSV',
+    empty: 'No calls ended in these days.',
+    emptyHint: 'A call is counted a few seconds after its end.',
+    openRun: (id: string) => `Run ${id}`,
+    budget: 'Monthly budget',
+    budgetHint: 'US dollars. At 80 % and 100 % the overview says so; nothing is blocked.',
+    noBudget: 'No budget is set.',
+    budgetState: (used: string, budget: string, percent: number) =>
+      `${used} of ${budget} this month: ${percent} %`,
+    remove: 'No budget',
+    saved: 'Saved',
+  },
   notFound: { title: 'There is no such page', back: 'To the overview' },
 } as const;
 
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const money = new Intl.NumberFormat(undefined, {
+  style: 'currency',
+  currency: 'USD',
+  minimumFractionDigits: 4,
+  maximumFractionDigits: 6,
+});
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 });
 const precise = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const decimal = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
@@ -389,5 +475,9 @@ export const show = {
   },
   clock: (seconds: number): string =>
     `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`,
+  /** A decimal text; it is never made a number. */
+  money: (amount: string): string => money.format(amount as Intl.StringNumericLiteral),
+  /** `YYYY-MM-DD` in UTC. */
+  day: (text: string): string => day.format(new Date(text)),
   decimal: (value: number): string => decimal.format(value),
 };

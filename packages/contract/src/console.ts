@@ -22,6 +22,7 @@ import type {
   OperatorRunDetail,
 } from './operator.ts';
 import type { GoalRunStatus } from './schemas.ts';
+import { monthlyBudget } from './operator.ts';
 
 const closed = { additionalProperties: false } as const;
 
@@ -45,6 +46,7 @@ export const consoleActions = [
   'webhook.manage',
   'person.manage',
   'audit.read',
+  'budget.write',
   'deployment.manage',
 ] as const;
 export type ConsoleAction = (typeof consoleActions)[number];
@@ -89,6 +91,7 @@ export type ConsoleKeyRequest = Static<typeof ConsoleKeyRequest>;
 const { account: _account, ...webhookProperties } = CreateWebhookRequest.properties;
 export const ConsoleWebhookRequest = Type.Object(webhookProperties, closed);
 export type ConsoleWebhookRequest = Static<typeof ConsoleWebhookRequest>;
+export const SetBudgetRequest = Type.Object({ monthly_budget: monthlyBudget }, closed);
 
 export const InviteRequest = Type.Object({ email, role: enumeration(consoleRoles) }, closed);
 export type InviteRequest = Static<typeof InviteRequest>;

@@ -8,4 +8,5 @@ export * from './calls.ts';
 export * from './operator.ts';
 export * from './operator-webhooks.ts';
 export * from './trunks.ts';
+export * from './usage.ts';
 export * from './openapi.ts';

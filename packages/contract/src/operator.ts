@@ -6,6 +6,7 @@ import { Type, type Static } from 'typebox';
 import { enumeration } from './enumeration.ts';
 import { scopes, type Scope } from './errors.ts';
 import type { GoalFile, Scalar, Variables } from './goal-file.ts';
+import type { UsageAmounts } from './usage.ts';
 import type { CallStatus, CallTask, OneShotCall } from './calls.ts';
 import { phonePattern, type GoalRun, type GoalRunStatus } from './schemas.ts';
 
@@ -23,6 +24,11 @@ export const CreateAccountRequest = Type.Object(
   closed,
 );
 export type CreateAccountRequest = Static<typeof CreateAccountRequest>;
+
+export const monthlyBudget = Type.Union([Type.String({ maxLength: 20 }), Type.Null()], {
+  description:
+    'US dollars, such as 250.00: people are told when 80 % and 100 % of it are reached by the preview of prices in a month (UTC); nothing is blocked. Null: none.',
+});
 
 export const UpdateAccountRequest = Type.Object(
   {
@@ -50,6 +56,7 @@ export const UpdateAccountRequest = Type.Object(
         description: 'Id of one of the account’s own numbers, which callees see; null: the shared lines.',
       }),
     ),
+    monthly_budget: Type.Optional(monthlyBudget),
   },
   { ...closed, minProperties: 1 },
 );
@@ -65,6 +72,8 @@ export interface OperatorAccount {
   readonly region: string;
   /** Id of the number that callees see; null: the shared lines. */
   readonly default_number: string | null;
+  /** US dollars; null: none. */
+  readonly monthly_budget: string | null;
   readonly created_at: string;
 }
 
@@ -300,6 +309,8 @@ export interface OperatorRunDetail extends OperatorRun {
   /** Oldest first; the first is `call.accepted`. */
   readonly events: readonly OperatorEvent[];
   readonly evidence: Readonly<Record<string, OperatorEvidence>>;
+  /** What its attempts would cost; null until they are counted, a few seconds after their end. */
+  readonly cost: UsageAmounts | null;
 }
 
 /** What happened to a Run since the `position` that was sent. */

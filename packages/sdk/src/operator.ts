@@ -3,6 +3,7 @@ import type {
   CreatedKey,
   CreateKeyRequest,
   CreateWebhookRequest,
+  DeploymentUsage,
   DoctorReport,
   GoalAction,
   GoalFileProblem,
@@ -26,6 +27,13 @@ import type {
   OperatorWebhook,
   RunProgress,
   UpdateAccountRequest,
+  Usage,
+  UsageByCall,
+  UsageByDay,
+  UsageByGoal,
+  UsageDays,
+  UsageGrouping,
+  UsageQuery,
   WebhookSwitch,
   WebhookWithSecret,
 } from '@trunkcall/contract';
@@ -221,6 +229,45 @@ export class OperatorClient {
     return this.#post(`/webhook_deliveries/${encodeURIComponent(deliveryId)}/replay`, undefined, options);
   }
 
+  /** What an account's calls would cost, by day, Goal or call; a preview, nothing is charged. */
+  usage(
+    account: string,
+    query?: UsageQuery & { readonly by?: 'day' },
+    options?: CallOptions,
+  ): Promise<UsageByDay>;
+  usage(
+    account: string,
+    query: UsageQuery & { readonly by: 'goal' },
+    options?: CallOptions,
+  ): Promise<UsageByGoal>;
+  usage(
+    account: string,
+    query: UsageQuery & { readonly by: 'call' },
+    options?: CallOptions,
+  ): Promise<UsageByCall>;
+  usage(account: string, query?: UsageQuery, options?: CallOptions): Promise<Usage>;
+  usage(account: string, query: UsageQuery = {}, options?: CallOptions): Promise<Usage> {
+    return this.#get(`/accounts/${encodeURIComponent(account)}/usage`, { ...query }, options);
+  }
+
+  /** The same as CSV (RFC 4180), whole. */
+  usageCsv(
+    account: string,
+    query: UsageDays & { readonly by?: UsageGrouping } = {},
+    options?: CallOptions,
+  ): Promise<string> {
+    return this.#getText(`/accounts/${encodeURIComponent(account)}/usage`, query, options);
+  }
+
+  /** Totals of all accounts. */
+  deploymentUsage(query: UsageDays = {}, options?: CallOptions): Promise<DeploymentUsage> {
+    return this.#get('/usage', { ...query }, options);
+  }
+
+  deploymentUsageCsv(query: UsageDays = {}, options?: CallOptions): Promise<string> {
+    return this.#getText('/usage', query, options);
+  }
+
   doctor(options?: CallOptions): Promise<DoctorReport> {
     return this.#get('/doctor', {}, options);
   }
@@ -230,6 +277,17 @@ export class OperatorClient {
     const path = `/operator/v1/runs/${encodeURIComponent(run)}/progress${query}`;
     const exchange = { method: 'GET', path, repeatable: true, extraTimeMs: watchSeconds * 1_000 } as const;
     return (await this.#transport.send<RunProgress>(exchange, options)).body;
+  }
+
+  async #getText(path: string, query: UsageDays, options: CallOptions | undefined): Promise<string> {
+    const sent = queryString({ ...query, format: 'csv' });
+    const exchange = {
+      method: 'GET',
+      path: `/operator/v1${path}${sent}`,
+      repeatable: true,
+      answer: 'text',
+    } as const;
+    return (await this.#transport.send<string>(exchange, options)).body;
   }
 
   async #get<T>(path: string, query: Query, options: CallOptions | undefined): Promise<T> {

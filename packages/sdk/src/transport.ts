@@ -28,6 +28,8 @@ export interface Exchange {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** What the answer is; JSON by default. */
+  readonly answer?: 'json' | 'text';
   /**
    * Whether sending it twice does no harm. Otherwise it is sent again only when it was refused unprocessed, with
    * `429`.
@@ -75,7 +77,8 @@ export function createTransport(options: ClientOptions, credential: string): Tra
       });
       const text = await response.text();
       if (!response.ok) throw new Refused(errorFrom(response, text), retryAfterMs(response));
-      return { body: JSON.parse(text) as T, retryAfterMs: retryAfterMs(response), headers: response.headers };
+      const body = (exchange.answer === 'text' ? text : JSON.parse(text)) as T;
+      return { body, retryAfterMs: retryAfterMs(response), headers: response.headers };
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof Refused) throw error;

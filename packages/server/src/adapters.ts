@@ -7,6 +7,8 @@ import { createCascadeAgent } from './agents/cascade/cascade-agent.ts';
 import { cascadeParts } from './agents/cascade/parts.ts';
 import { createRealtimeAgent } from './agents/realtime/realtime-agent.ts';
 import { createScriptedAgent } from './agents/scripted/scripted-agent.ts';
+import type { FindRate } from './billing/prices.ts';
+import { noRates, RateProblem, readRates } from './billing/rates.ts';
 import type { Carrier, Reach } from './carriers/carrier.ts';
 import { createSimulatedNetwork } from './carriers/simulated/network.ts';
 import { createSipCarrier, sipReach } from './carriers/sip/sip-carrier.ts';
@@ -123,6 +125,23 @@ export function readAuthorities({ webhookCaFile: file }: Config): string | null 
     return readFileSync(file, 'utf8');
   } catch (cause) {
     throw new ConfigError('TRUNKCALL_WEBHOOK_CA_FILE names a file that can not be read', { cause });
+  }
+}
+
+/** What calls abroad cost; of none that is known when there is no such setting. Throws: ConfigError. */
+export function ratesOf({ ratesFile: file }: Config): FindRate {
+  if (file === null) return noRates;
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new ConfigError('TRUNKCALL_RATES_FILE names a file that can not be read', { cause });
+  }
+  try {
+    return readRates(text);
+  } catch (error) {
+    if (error instanceof RateProblem) throw new ConfigError(`TRUNKCALL_RATES_FILE: ${error.message}`);
+    throw error;
   }
 }
 

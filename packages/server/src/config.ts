@@ -53,6 +53,7 @@ export interface Config extends TrunkSettings, CascadeSettings {
   readonly realtimeApiKey: string | null;
   readonly realtimeDialect: 'openai' | 'azure' | 'xai' | 'generic';
   readonly realtimeModel: string | null;
+  readonly ratesFile: string | null;
 }
 
 interface Setting<Value> {
@@ -356,6 +357,15 @@ export const settings: Settings = {
     about: 'Simulated people behave the same for the same seed.',
     read: text,
   },
+  ratesFile: {
+    variable: 'TRUNKCALL_RATES_FILE',
+    takes: 'a file of rates, YAML or JSON',
+    default: null,
+    about:
+      'What the carrier asks for calls abroad, for the preview of what calls would cost; without a rate that part is ' +
+      'shown as unknown. See docs/usage.md for its form.',
+    read: text,
+  },
   realtimeUrl: {
     variable: 'TRUNKCALL_REALTIME_URL',
     takes: 'a wss or ws URL without query',
@@ -538,6 +548,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     realtimeApiKey: read(settings.realtimeApiKey),
     realtimeDialect: read(settings.realtimeDialect),
     realtimeModel: read(settings.realtimeModel),
+    ratesFile: read(settings.ratesFile),
     chatUrl: read(settings.chatUrl),
     chatApiKey: read(settings.chatApiKey),
     chatModel: read(settings.chatModel),

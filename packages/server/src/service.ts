@@ -18,6 +18,7 @@ import {
   databaseProblems,
   destinationsOf,
   openDatabase,
+  ratesOf,
   reachOf,
   readAuthorities,
   recordingsOf,
@@ -27,6 +28,7 @@ import { startKeyUses } from './authoring/key-uses.ts';
 import { createKeyring } from './authoring/keys.ts';
 import { inviteFirstPerson } from './authoring/people.ts';
 import { createReadiness } from './authoring/readiness.ts';
+import { startUsageSweep } from './billing/sweep.ts';
 import type { Carrier } from './carriers/carrier.ts';
 import type { Config } from './config.ts';
 import { readCredentials, writeCredentials } from './credentials.ts';
@@ -144,6 +146,7 @@ async function start(
 
   const destinations = destinationsOf(config);
   const authorities = readAuthorities(config);
+  const findRate = ratesOf(config);
   let deliverer: Deliverer | null = null;
   const onDue = () => deliverer?.wake();
   // Stopped behind the worker, whose last calls still publish.
@@ -258,6 +261,9 @@ async function start(
     worker = started;
   }
   if (config.roles.includes('worker')) {
+    const sweep = startUsageSweep({ db, clock, ids, log, findRate });
+    // Stopped before the database is closed; what it has not counted is counted after the next start.
+    undo.push(() => sweep.stop());
     deliverer = await startDeliverer({
       db,
       clock,

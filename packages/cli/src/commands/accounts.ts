@@ -25,6 +25,11 @@ export function accountCommands(group: Command, { connect, report }: Context): v
     )
     .option('--region <region>', 'how national numbers in tasks are read, such as US')
     .option('--default-number <number_id>', 'what callees see; `shared` for the shared lines', idOrNull)
+    .option(
+      '--monthly-budget <dollars>',
+      'alerts at 80 % and 100 % of the preview of prices; `none` for none',
+      budgetOrNull,
+    )
     .action(async (account: string, options: SetOptions) => {
       const client = await connect();
       report.print(await client.updateAccount(account, changeFrom(options)), accountFields);
@@ -44,22 +49,26 @@ interface SetOptions {
   readonly maxTasks?: number | null;
   readonly region?: string;
   readonly defaultNumber?: string | null;
+  readonly monthlyBudget?: string | null;
 }
 
 const numberOrNull = (text: string) => (text === 'default' ? null : Number(text));
+const budgetOrNull = (text: string) => (text === 'none' ? null : text);
 const idOrNull = (text: string) => (text === 'shared' ? null : text);
 
-function changeFrom({ maxCalls, maxTasks, region, defaultNumber }: SetOptions): UpdateAccountRequest {
+function changeFrom(options: SetOptions): UpdateAccountRequest {
+  const { maxCalls, maxTasks, region, defaultNumber, monthlyBudget } = options;
   return {
     ...(maxCalls === undefined ? {} : { max_active_calls: maxCalls }),
     ...(maxTasks === undefined ? {} : { max_active_tasks: maxTasks }),
     ...(region === undefined ? {} : { region }),
     ...(defaultNumber === undefined ? {} : { default_number: defaultNumber }),
+    ...(monthlyBudget === undefined ? {} : { monthly_budget: monthlyBudget }),
   };
 }
 
 function accountFields(account: OperatorAccount): string {
-  const { id, name, max_active_calls, max_active_tasks, region, default_number } = account;
+  const { id, name, max_active_calls, max_active_tasks, region, default_number, monthly_budget } = account;
   return fields({
     id,
     name,
@@ -67,6 +76,7 @@ function accountFields(account: OperatorAccount): string {
     'call tasks at once': max_active_tasks ?? 'as its lines allow',
     region,
     'default number': default_number ?? 'shared',
+    'monthly budget': monthly_budget === null ? 'none' : `${monthly_budget} USD`,
   });
 }
 

@@ -7,6 +7,7 @@ import type {
 } from '@trunkcall/contract';
 import type { Command } from 'commander';
 import type { Context } from '../program.ts';
+import { totalText } from './usage.ts';
 import { clockTime, fields, minutes, printable, section, shortTime, table } from '../report.ts';
 
 export function runCommands(group: Command, { connect, report }: Context): void {
@@ -111,6 +112,7 @@ function runDetail(run: OperatorRunDetail): string {
   const variables = Object.entries(run.variables).map(([name, value]) => [name, String(value)]);
   return [
     runFields(run),
+    ...(run.cost === null ? [] : [`cost (preview, not charged): ${totalText(run.cost)}`]),
     section('Variables', table(['NAME', 'VALUE'], variables)),
     section(
       'Attempts',

@@ -6,6 +6,7 @@ import { read } from '../api.ts';
 import { HourPlot } from '../parts/hour-plot.tsx';
 import { Empty, Loaded, Page } from '../parts/page.tsx';
 import { RunOutcome } from '../parts/run-state.tsx';
+import { Stat } from '../parts/stat.tsx';
 import { useAccount } from '../session.tsx';
 import { show, text } from '../text.ts';
 
@@ -96,27 +97,5 @@ function Numbers({ data }: { readonly data: ConsoleOverview }) {
         </Paper>
       )}
     </Stack>
-  );
-}
-
-function Stat({
-  label,
-  value,
-  hint,
-}: {
-  readonly label: string;
-  readonly value: string;
-  readonly hint: string;
-}) {
-  return (
-    <Paper withBorder p="md">
-      <Text size="sm">{label}</Text>
-      <Text size="xl" fw={700}>
-        {value}
-      </Text>
-      <Text size="sm" c="dimmed">
-        {hint}
-      </Text>
-    </Paper>
   );
 }

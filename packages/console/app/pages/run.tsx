@@ -22,7 +22,12 @@ const { run: words } = text;
 
 export default function Run() {
   const { run: id = '' } = useParams();
-  const query = useQuery({ queryKey: ['run', id], queryFn: () => read<ConsoleRunDetail>(`/runs/${id}`) });
+  const query = useQuery({
+    queryKey: ['run', id],
+    queryFn: () => read<ConsoleRunDetail>(`/runs/${id}`),
+    // No event tells that its cost was counted, a few seconds after its end.
+    refetchInterval: ({ state }) => (state.data !== undefined && isCounting(state.data) ? 5_000 : false),
+  });
   return <Loaded query={query}>{(run) => <RunPage run={run} />}</Loaded>;
 }
 
@@ -88,6 +93,7 @@ function RunPage({ run }: { readonly run: ConsoleRunDetail }) {
           </Part>
           <Part title={words.why}>
             <Ending run={run} />
+            <Cost cost={run.cost} />
           </Part>
           <Part title={words.variables}>
             <Values
@@ -106,6 +112,22 @@ function RunPage({ run }: { readonly run: ConsoleRunDetail }) {
         </Stack>
       </SimpleGrid>
     </Page>
+  );
+}
+
+const isCounting = ({ completed_at, attempts, cost }: ConsoleRunDetail): boolean =>
+  cost === null &&
+  attempts.length > 0 &&
+  completed_at !== null &&
+  Date.now() - Date.parse(completed_at) < 120_000;
+
+function Cost({ cost }: { readonly cost: ConsoleRunDetail['cost'] }) {
+  if (cost === null) return null;
+  const total = show.money(cost.total);
+  return (
+    <Text size="sm" mt="sm">
+      {words.cost(cost.carrier_unknown === 0 ? total : text.usage.atLeast(total))}
+    </Text>
   );
 }
 

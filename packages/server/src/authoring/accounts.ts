@@ -1,6 +1,7 @@
 import type { UpdateAccountRequest } from '@trunkcall/contract';
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import type { Ids } from '../platform/ids.ts';
+import { parseAmount } from '../platform/money.ts';
 import { Refusal } from '../platform/refusal.ts';
 import { lockTaskLimit } from '../storage/calls.ts';
 import { findAccount, insertAccount, updateAccount, type AccountRow } from '../storage/accounts.ts';
@@ -42,8 +43,8 @@ export async function getAccount(db: Queryable, idOrName: string): Promise<Accou
 /**
  * Changes settings of an account, inside a transaction; what is left out stays. Calls that already run are not stopped.
  *
- * Throws: Refusal `not_found`, or `invalid_request` for a region that there is not, and for a default number that is
- * not the account's own.
+ * Throws: Refusal `not_found`, or `invalid_request` for a region that there is not, for a default number that is
+ * not the account's own, and for a budget that is no amount above zero.
  */
 export async function changeAccount(
   tx: Queryable,
@@ -55,14 +56,28 @@ export async function changeAccount(
   await tx.query(lockTaskLimit, [id]);
   const account = await getAccount(tx, id);
   const { max_active_calls, max_active_tasks, region, default_number } = { ...account, ...change };
+  const budget =
+    change.monthly_budget === undefined ? account.monthly_budget : budgetOf(change.monthly_budget);
   if (!isSupportedCountry(region)) {
     throw new Refusal('invalid_request', 'region must be a country, ISO 3166-1 alpha-2, such as US');
   }
   if (default_number !== null) await requireOwnNumber(tx, account.id, default_number);
-  const values = [account.id, max_active_calls, max_active_tasks, region, default_number];
+  const values = [account.id, max_active_calls, max_active_tasks, region, default_number, budget];
   const [changed] = await tx.query(updateAccount, values);
   if (changed === undefined) throw missingAccount();
   return changed;
+}
+
+/** Millionths of a US dollar as text; null for none. Throws: Refusal `invalid_request`. */
+function budgetOf(text: string | null): string | null {
+  const amount = text === null ? null : parseAmount(text);
+  if (text !== null && (amount === null || amount === 0n)) {
+    throw new Refusal(
+      'invalid_request',
+      'monthly_budget must be US dollars above zero with up to six decimals, such as 250.00, or null for none',
+    );
+  }
+  return amount?.toString() ?? null;
 }
 
 const missingAccount = () => new Refusal('not_found', 'there is no account with this id or name');

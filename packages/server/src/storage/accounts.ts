@@ -9,11 +9,14 @@ export interface AccountRow {
   readonly region: string;
   /** Id of the number. */
   readonly default_number: string | null;
+  /** Millionths of a US dollar; null: none. */
+  readonly monthly_budget: string | null;
   readonly created_at: Date;
 }
 
 const columns = `id, name, max_active_calls, active_calls, max_active_tasks, region,
-  (select n.id from numbers n where n.phone = default_number) as default_number, created_at`;
+  (select n.id from numbers n where n.phone = default_number) as default_number,
+  monthly_budget::text, created_at`;
 
 /** No row: the name is taken. Values: id, name, most calls at a time. */
 export const insertAccount = statement<AccountRow>(
@@ -34,10 +37,11 @@ export const findAccount = statement<AccountRow>(
    select ${columns} from accounts where name = $1 limit 1`,
 );
 
-/** Values: id, most calls at a time, most call tasks (null: by its lines), region, id of its default number or null. */
+/** Values: id, most calls at a time, most call tasks (null: by its lines), region, id of its default number or null,
+ * monthly budget or null. */
 export const updateAccount = statement<AccountRow>(
   'update_account',
   `update accounts set max_active_calls = $2, max_active_tasks = $3, region = $4,
-                      default_number = (select n.phone from numbers n where n.id = $5)
+                      default_number = (select n.phone from numbers n where n.id = $5), monthly_budget = $6::bigint
    where id = $1 returning ${columns}`,
 );

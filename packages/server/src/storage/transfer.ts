@@ -33,6 +33,8 @@ const tables = [
   'trunk_lines',
   'trunk_turns',
   'daily_usage',
+  'usage',
+  'usage_months',
   'webhook_endpoints',
   'webhook_events',
   'webhook_deliveries',

@@ -56,6 +56,18 @@ import {
   listTries,
   replayDelivery,
 } from '../../src/storage/delivery-views.ts';
+import {
+  findUncounted,
+  findUsageMonth,
+  listUsage,
+  listUsageOfRun,
+  listUsedBudgets,
+  markBudgetTold,
+  recordUsage,
+  sumUsage,
+  sumUsageByDay,
+  sumUsageByGoal,
+} from '../../src/storage/usage.ts';
 import { enqueueTestEvent, enqueueWebhooks, listEndpointsOfAccount } from '../../src/storage/webhooks.ts';
 import { databases, freshDatabase, type TestDatabase } from '../kit/database.ts';
 
@@ -111,6 +123,16 @@ const hot: readonly Statement<unknown>[] = [
   listMovingCalls,
   listMovingDeliveries,
   findHearing,
+  findUncounted,
+  recordUsage,
+  listUsedBudgets,
+  markBudgetTold,
+  findUsageMonth,
+  sumUsage,
+  sumUsageByDay,
+  sumUsageByGoal,
+  listUsage,
+  listUsageOfRun,
 ];
 
 describe.each(databases)('the plan that is made on empty tables on %s', (kind) => {

@@ -17,6 +17,7 @@ const leastRole: Readonly<Record<ConsoleAction, ConsoleRole>> = {
   'webhook.manage': 'owner',
   'person.manage': 'owner',
   'audit.read': 'owner',
+  'budget.write': 'owner',
   'deployment.manage': 'operator',
 };
 

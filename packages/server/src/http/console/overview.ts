@@ -1,10 +1,13 @@
-import { formatId, type ConsoleOverview } from '@trunkcall/contract';
+import { formatId, usageNotice, type ConsoleOverview } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
 import { getAccount } from '../../authoring/accounts.ts';
 import type { Readiness } from '../../authoring/readiness.ts';
+import { monthOf } from '../../billing/budget.ts';
 import { readFirstWords, readOutcomes, readWaiting, type OutcomeRow } from '../../storage/console-views.ts';
 import type { Database } from '../../storage/database.ts';
 import { listGoals } from '../../storage/goals.ts';
+import { findUsageMonth } from '../../storage/usage.ts';
+import { budgetView } from '../operator/usage-views.ts';
 import { requireRight } from './access.ts';
 import type { ConsoleDeps } from './routes.ts';
 import { visitorOf } from './visitor.ts';
@@ -22,7 +25,7 @@ export function overviewRoutes(app: FastifyInstance, { db, clock, readiness }: C
     const { account } = request.params;
     requireRight(visitorOf(request).session, account, 'account.read');
     const fromMs = (Math.floor(clock.now() / hourMs) - hours + 1) * hourMs;
-    return readOverview(db, readiness, account, fromMs);
+    return readOverview(db, readiness, account, fromMs, clock.now());
   });
 }
 
@@ -31,8 +34,9 @@ async function readOverview(
   readiness: Readiness,
   accountId: string,
   fromMs: number,
+  nowMs: number,
 ): Promise<ConsoleOverview> {
-  const { active_calls, max_active_calls } = await getAccount(db, accountId);
+  const { active_calls, max_active_calls, monthly_budget } = await getAccount(db, accountId);
   const firstId = formatId('run', fromMs, new Uint8Array(10));
   const [waiting] = await db.query(readWaiting, [accountId]);
   const rows = await db.query(readOutcomes, [accountId, firstId, maxRuns, new Date(fromMs)]);
@@ -45,6 +49,7 @@ async function readOverview(
       ? []
       : readiness(published).map((reason) => ({ message: `${published.title}: ${reason}`, goal_id: id })),
   );
+  const budgetAlert = await readBudgetAlert(db, accountId, monthly_budget, monthOf(nowMs));
   return {
     calls_now: active_calls,
     max_calls: max_active_calls,
@@ -58,9 +63,24 @@ async function readOverview(
     hours: Array.from({ length: hours }, (_, hour) => hourView(rows, hour, fromMs)),
     alerts: [
       ...(late ? [{ message: `Calls have waited for ${Math.round(oldest)} s.`, goal_id: null }] : []),
+      ...(budgetAlert === null ? [] : [{ message: budgetAlert, goal_id: null }]),
       ...notReady,
     ].slice(0, maxAlerts),
   };
+}
+
+/** Null below the first threshold of the budget, and without one. */
+async function readBudgetAlert(
+  db: Database,
+  accountId: string,
+  budget: string | null,
+  month: string,
+): Promise<string | null> {
+  if (budget === null) return null;
+  const [row] = await db.query(findUsageMonth, [accountId, month]);
+  const { reached, percent, used, monthly } = budgetView(month, budget, row);
+  if (reached === null) return null;
+  return `This month’s calls would cost ${used} USD: ${percent} % of the budget of ${monthly} USD. ${usageNotice}`;
 }
 
 const sum = (rows: readonly OutcomeRow[]): number => rows.reduce((total, { runs }) => total + runs, 0);

@@ -26,6 +26,7 @@ import { peopleRoutes } from './people.ts';
 import { recordingRoutes } from './recordings.ts';
 import { runRoutes } from './runs.ts';
 import { linkRoutes, sessionRoutes } from './session.ts';
+import { usageRoutes } from './usage.ts';
 import { requireOwnPage, requireSession } from './visitor.ts';
 import { webhookRoutes } from './webhooks.ts';
 
@@ -78,6 +79,7 @@ export function consoleRoutes(deps: ConsoleDeps): FastifyPluginAsync {
           accountRoutes(inside, deps);
           peopleRoutes(inside, deps);
           auditRoutes(inside, deps);
+          usageRoutes(inside, deps);
           liveRoutes(inside, deps);
         });
       },

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { changeAccount, createAccount, getAccount } from '../../authoring/accounts.ts';
 import { beginWaitingTasks } from '../../calls/advance.ts';
 import type { Ids } from '../../platform/ids.ts';
+import { formatAmount } from '../../platform/money.ts';
 import { listAccounts, type AccountRow } from '../../storage/accounts.ts';
 import type { Database } from '../../storage/database.ts';
 import { checker, readJson } from './sent.ts';
@@ -42,5 +43,10 @@ export function accountRoutes(app: FastifyInstance, { db, ids }: { db: Database;
 }
 
 export function accountView(row: AccountRow): OperatorAccount {
-  return { ...row, created_at: row.created_at.toISOString() };
+  const { monthly_budget: budget, created_at } = row;
+  return {
+    ...row,
+    monthly_budget: budget === null ? null : formatAmount(BigInt(budget)),
+    created_at: created_at.toISOString(),
+  };
 }

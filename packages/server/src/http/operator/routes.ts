@@ -18,6 +18,7 @@ import { goalRoutes } from './goals.ts';
 import { keyRoutes } from './keys.ts';
 import { numberRoutes } from './numbers.ts';
 import { runRoutes } from './runs.ts';
+import { usageRoutes } from './usage.ts';
 import { webhookRoutes } from './webhooks.ts';
 
 export interface OperatorDeps {
@@ -51,6 +52,7 @@ export function operatorRoutes(deps: OperatorDeps): FastifyPluginAsync {
     operatorCallRoutes(app, deps);
     numberRoutes(app, deps);
     webhookRoutes(app, deps);
+    usageRoutes(app, deps);
     doctorRoutes(app, deps);
   };
 }

@@ -13,10 +13,12 @@ import {
   type RunDetailRow,
 } from '../../storage/run-views.ts';
 import { listEvents } from '../../storage/events.ts';
+import { listUsageOfRun } from '../../storage/usage.ts';
 import { pageOf, readPage } from './page.ts';
 import { createWatch } from './progress.ts';
 import { queryParameters } from '../query.ts';
 import { findRecording, sendRecording } from '../recording-file.ts';
+import { runCost } from './usage-views.ts';
 import { acceptedEvent, attemptView, eventView, runView, turnView } from './views.ts';
 
 export interface RunRoutesDeps {
@@ -100,5 +102,6 @@ export async function detailView(db: Queryable, run: RunDetailRow): Promise<Oper
     transcript: turns.map(turnView),
     events: [acceptedEvent(run), ...events.map(eventView)],
     evidence: run.evidence ?? {},
+    cost: runCost(await db.query(listUsageOfRun, [run.id])),
   };
 }
