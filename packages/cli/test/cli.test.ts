@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startOperatorService, type OperatorService } from '../../server/test/flows/operator/service.ts';
+import { sweepUsage } from '../../server/src/billing/sweep.ts';
+import { ids, startOperatorService, type OperatorService } from '../../server/test/flows/operator/service.ts';
+import { insertEnded, sweepDependencies } from '../../server/test/kit/ended-attempts.ts';
 import { goalFile } from '../../server/test/kit/fixtures.ts';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
@@ -80,6 +82,74 @@ test('accounts are created and listed', async () => {
   expect(exit).toBe(0);
   expect(head).toMatch(/^NAME +ID +CALLS +CREATED$/);
   expect(row).toMatch(new RegExp(`^first +${id} +0/10 +\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d$`));
+});
+
+test(
+  'what calls would cost is shown by day, Goal and call, in words, JSON and CSV',
+  { timeout: 180_000 },
+  async () => {
+    const { id: accountId } = await json<Id>('accounts', 'create', 'spender');
+    const goalId = await publishedGoal('spender');
+    const { db } = service.database;
+    const call = { accountId, goalId, dialedAt: new Date('2026-03-05T10:00:00Z') };
+    await insertEnded(db, ids, { ...call, lastsMs: 60_001 });
+    await insertEnded(db, ids, { ...call, lastsMs: 5_000, phone: '+442079460000' });
+    await sweepUsage(sweepDependencies(db, ids));
+    const march = ['--from', '2026-03-01', '--to', '2026-03-31'];
+    const spent = ['--account', 'spender', ...march];
+    expect(await json('usage', ...spent)).toMatchObject({
+      by: 'day',
+      totals: { total: '0.1584', carrier_unknown: 1 },
+    });
+    expect((await trunkcall(['usage', ...spent])).out.split('\n')).toEqual([
+      '2026-03-01 to 2026-03-31, USD. Preview of prices; nothing is charged. The success fee is waived.',
+      '',
+      'DAY         CALLS  ANSWERED  MODEL   CARRIER   TOTAL',
+      '2026-03-05  2      2         0.1184  ≥ 0.0400  ≥ 0.1584',
+      '',
+      'total: ≥ 0.1584 USD (a carrier fee is unknown)',
+      'budget: none',
+      '',
+    ]);
+    const byGoal = await trunkcall(['usage', ...spent, '--by', 'goal']);
+    expect(byGoal.out).toContain(`${goalId}  A\uFFFD[31m title  2 `);
+    const byCall = await trunkcall(['usage', ...spent, '--by', 'call']);
+    expect(byCall.out).toMatch(/2026-03-05  grun_\w+  goal  GB       5        0\.0148  unknown  unknown/);
+    const { out: csv } = await trunkcall(['usage', ...spent, '--by', 'call', '--csv']);
+    expect(csv.split('\r\n').map((line) => line.split(',').length)).toEqual([22, 22, 22, 1]);
+    const all = await trunkcall(['usage', ...march]);
+    expect(all.out).toMatch(/\nspender  2      2         0\.1184  ≥ 0\.0400  ≥ 0\.1584\n/);
+    expect((await trunkcall(['usage', ...march, '--csv'])).out).toContain(`\r\n${accountId},spender,2,`);
+
+    const budget = await trunkcall(['accounts', 'set', 'spender', '--monthly-budget', '12.5']);
+    expect(budget.out).toContain('monthly budget      12.5000 USD');
+    expect((await trunkcall(['usage', ...spent])).out).toMatch(
+      /budget of \d{4}-\d\d: 0\.0000 of 12\.5000 USD \(0 %\)/,
+    );
+    const unset = ['--monthly-budget=none', '--max-tasks=default', '--default-number=shared'];
+    expect(await json('accounts', 'set', 'spender', ...unset)).toMatchObject({
+      monthly_budget: null,
+      max_active_tasks: null,
+      default_number: null,
+    });
+    const [run] = (
+      await service.operator.usage('spender', { from: '2026-03-01', to: '2026-03-31', by: 'call' })
+    ).data;
+    expect((await trunkcall(['runs', 'show', run?.run_id ?? ''])).out).toContain(
+      'cost (preview, not charged): ',
+    );
+  },
+);
+
+test.each([
+  [['--by', 'day'], '--by needs --account'],
+  [['--account', 'spender', '--after', 'att_1'], '--after goes with --by call'],
+  [['--csv', '--json'], '--csv and --json can not both be'],
+  [['--account', 'spender', '--by', 'hour'], 'Allowed choices are day, goal, call'],
+])('usage %j is a wrong use: %s', async (args, message) => {
+  const { exit, err, out } = await trunkcall(['usage', ...args]);
+  expect([exit, out]).toEqual([2, '']);
+  expect(err).toContain(message);
 });
 
 test('a key is printed once, works with the scopes it was given, and can be revoked', async () => {

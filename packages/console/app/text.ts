@@ -437,14 +437,14 @@ export const text = {
     download: 'Download CSV',
     empty: 'No calls ended in these days.',
     emptyHint: 'A call is counted a few seconds after its end.',
-    openRun: (id: string) => `Run ${id}`,
+    openRun: (shown: string, id: string) => `${shown}, Run ${id}`,
     budget: 'Monthly budget',
-    budgetHint: 'US dollars. At 80 % and 100 % the overview says so; nothing is blocked.',
+    budgetAmount: 'US dollars a month',
+    budgetHint: 'At 80 % and 100 % the overview says so; nothing is blocked.',
     noBudget: 'No budget is set.',
     budgetState: (used: string, budget: string, percent: number) =>
       `${used} of ${budget} this month: ${percent} %`,
     remove: 'No budget',
-    saved: 'Saved',
   },
   notFound: { title: 'There is no such page', back: 'To the overview' },
 } as const;

@@ -153,6 +153,29 @@ describe.skipIf(missing)('the console in a browser', () => {
     await other.close();
   });
 
+  test('what the Run would cost stands on its page, and in the usage, which a budget watches', async () => {
+    const cost = page.getByText(/^Cost \(preview, not charged\): \$0\.\d{4}$/);
+    await cost.waitFor({ timeout: 15_000 });
+    const total = /\$0\.\d{4}/.exec((await cost.textContent()) ?? '')?.[0] ?? '';
+    await goTo('Usage');
+    await page.getByText('Preview, not charged').waitFor();
+    await page.getByRole('region', { name: 'By day' }).getByRole('cell', { name: total }).waitFor();
+    await page.getByRole('tab', { name: 'By Goal' }).click();
+    await page.getByRole('region', { name: 'By Goal' }).getByText(attack).waitFor();
+    const href = await page.getByRole('link', { name: 'Download CSV' }).getAttribute('href');
+    const csv = await page.request.get(href ?? '');
+    expect(csv.headers()['content-type']).toContain('text/csv');
+    expect(await csv.text()).toContain(total.slice(1));
+    await page.getByRole('tab', { name: 'By call' }).click();
+    await page.getByRole('link', { name: `Run ${runId}` }).waitFor();
+    await page.getByLabel('US dollars a month').fill('0.02');
+    await button('Save').click();
+    await page.getByText(/ of \$0\.0200 this month: \d{3} %/).waitFor();
+    await expectAccessible(page);
+    await goTo('Overview');
+    await page.getByText(/of the budget of 0\.0200 USD/).waitFor();
+  });
+
   test('a change that breaks callers must be acknowledged; the old Run still shows its version', async () => {
     await goTo('Goals');
     await page.getByRole('link', { name: /^Deliveries/ }).click();
@@ -225,6 +248,7 @@ describe.skipIf(missing)('the console in a browser', () => {
     'goals/GOAL',
     'runs',
     'runs/RUN',
+    'usage',
     'keys',
     'people',
     'accounts',

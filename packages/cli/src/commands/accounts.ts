@@ -18,17 +18,12 @@ export function accountCommands(group: Command, { connect, report }: Context): v
     .description('change settings of an account')
     .argument('<account>', 'id or name')
     .option('--max-calls <number>', 'calls at the same time', Number)
-    .option(
-      '--max-tasks <number>',
-      'call tasks at the same time; `default` lets its lines decide',
-      numberOrNull,
-    )
+    .option('--max-tasks <number>', 'call tasks at the same time; `default` lets its lines decide')
     .option('--region <region>', 'how national numbers in tasks are read, such as US')
-    .option('--default-number <number_id>', 'what callees see; `shared` for the shared lines', idOrNull)
+    .option('--default-number <number_id>', 'what callees see; `shared` for the shared lines')
     .option(
       '--monthly-budget <dollars>',
       'alerts at 80 % and 100 % of the preview of prices; `none` for none',
-      budgetOrNull,
     )
     .action(async (account: string, options: SetOptions) => {
       const client = await connect();
@@ -46,24 +41,25 @@ export function accountCommands(group: Command, { connect, report }: Context): v
 
 interface SetOptions {
   readonly maxCalls?: number;
-  readonly maxTasks?: number | null;
+  readonly maxTasks?: string;
   readonly region?: string;
-  readonly defaultNumber?: string | null;
-  readonly monthlyBudget?: string | null;
+  readonly defaultNumber?: string;
+  readonly monthlyBudget?: string;
 }
 
-const numberOrNull = (text: string) => (text === 'default' ? null : Number(text));
-const budgetOrNull = (text: string) => (text === 'none' ? null : text);
-const idOrNull = (text: string) => (text === 'shared' ? null : text);
-
+/** The words for null are read here: Commander would make an empty text of a null. */
 function changeFrom(options: SetOptions): UpdateAccountRequest {
   const { maxCalls, maxTasks, region, defaultNumber, monthlyBudget } = options;
   return {
     ...(maxCalls === undefined ? {} : { max_active_calls: maxCalls }),
-    ...(maxTasks === undefined ? {} : { max_active_tasks: maxTasks }),
+    ...(maxTasks === undefined ? {} : { max_active_tasks: maxTasks === 'default' ? null : Number(maxTasks) }),
     ...(region === undefined ? {} : { region }),
-    ...(defaultNumber === undefined ? {} : { default_number: defaultNumber }),
-    ...(monthlyBudget === undefined ? {} : { monthly_budget: monthlyBudget }),
+    ...(defaultNumber === undefined
+      ? {}
+      : { default_number: defaultNumber === 'shared' ? null : defaultNumber }),
+    ...(monthlyBudget === undefined
+      ? {}
+      : { monthly_budget: monthlyBudget === 'none' ? null : monthlyBudget }),
   };
 }
 

@@ -41,11 +41,7 @@ export default function Usage() {
         {(data) => (
           <>
             <Totals totals={data.totals} />
-            {data.totals.attempts === 0 ? (
-              <Paper withBorder p="md">
-                <Empty title={words.empty} hint={words.emptyHint} />
-              </Paper>
-            ) : (
+            {data.totals.attempts > 0 && (
               <Paper withBorder p="md">
                 <Title order={2} size="h4" mb="sm">
                   {words.perDay}
@@ -161,7 +157,7 @@ function Sheet({
   readonly empty: boolean;
   readonly children: ReactNode;
 }) {
-  if (empty) return <Empty title={words.empty} />;
+  if (empty) return <Empty title={words.empty} hint={words.emptyHint} />;
   return (
     <Stack gap="sm">
       {children}

@@ -69,7 +69,7 @@ function BudgetForm({ monthly }: { readonly monthly: string | null }) {
     >
       <Stack gap="sm">
         <TextInput
-          label={words.budget}
+          label={words.budgetAmount}
           description={words.budgetHint}
           inputMode="decimal"
           placeholder="250.00"

@@ -105,10 +105,10 @@ export function CallTable({ calls }: { readonly calls: readonly UsageCall[] }) {
           {calls.map((call) => (
             <Table.Tr key={call.id}>
               <Table.Td className="nowrap">{show.day(call.day)}</Table.Td>
-              <Table.Td>
+              <Table.Td className="nowrap">
                 <CallLink call={call} />
               </Table.Td>
-              <Table.Td>{words.modes[call.mode]}</Table.Td>
+              <Table.Td className="nowrap">{words.modes[call.mode]}</Table.Td>
               <Table.Td>{call.country ?? '–'}</Table.Td>
               <Amount>
                 {call.answered_seconds === null ? words.noAnswer : `${show.decimal(call.answered_seconds)} s`}
@@ -136,7 +136,7 @@ function CallLink({ call: { goal_run_id, call_id, run_id } }: { readonly call: U
       component={Link}
       to={`/runs/${goal_run_id}`}
       underline="always"
-      aria-label={words.openRun(goal_run_id)}
+      aria-label={words.openRun(short(goal_run_id), goal_run_id)}
     >
       {short(goal_run_id)}
     </Anchor>

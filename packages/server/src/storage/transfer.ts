@@ -7,7 +7,10 @@
  */
 import { statement, type Database, type Queryable } from './database.ts';
 
-/** In the order of their references. What is counted or leased is moved as it is. */
+/**
+ * In the order of their references. What is counted or leased is moved as it is. Left behind is `usage_mark`: the sweep
+ * of the new place walks over everything once.
+ */
 const tables = [
   'deployment',
   'operator_tokens',
