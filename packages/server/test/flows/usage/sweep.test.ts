@@ -3,12 +3,20 @@ import type { CarrierRate } from '../../../src/billing/prices.ts';
 import { startUsageSweep, sweepUsage } from '../../../src/billing/sweep.ts';
 import { formatAmount } from '../../../src/platform/money.ts';
 import { statement, type Database } from '../../../src/storage/database.ts';
-import { findUsageMonth, listUsageOfRun, lockUsageMark, sumUsage } from '../../../src/storage/usage.ts';
+import {
+  findUsageMonth,
+  listUsage,
+  listUsageOfRun,
+  lockUsageMark,
+  recordUsage,
+  sumUsage,
+} from '../../../src/storage/usage.ts';
 import { databases, freshDatabase, type TestDatabase } from '../../kit/database.ts';
 import { insertEnded, sweepDependencies, type EndedAttempt } from '../../kit/ended-attempts.ts';
 import { createAccount } from '../../kit/fixtures.ts';
 import { createHarness, ids, type Harness } from '../execution/harness.ts';
 
+const aDay = '2026-03-05';
 const british = '+442079460000';
 const rowsOf = statement<Readonly<Record<string, unknown>>>(
   'test_usage_rows',
@@ -210,6 +218,28 @@ describe.each(databases)('usage on %s', (kind) => {
     await db.query(endAttempt, [going, secondsAgo(10)]);
     await sweep();
     expect(await rows()).toHaveLength(2);
+  });
+
+  it('counts a call that goes on also when pages of others behind it were counted meanwhile', async () => {
+    accountId = await createAccount(db, ids);
+    const going = await ended({ dialedAt: secondsAgo(20_000), lastsMs: null });
+    // Of the same millisecond, and behind it.
+    await db.query(insertMany, [`${going.slice(5, 14)}z`, accountId, 600]);
+    await sweep();
+    expect((await sums())?.attempts).toBe(600);
+    await db.query(endAttempt, [going, secondsAgo(10)]);
+    await sweep();
+    expect((await sums())?.attempts).toBe(601);
+  });
+
+  it('adds a row once, and its amount to the month once, whoever writes it again', async () => {
+    accountId = await createAccount(db, ids);
+    await ended({ lastsMs: 60_000 });
+    await sweep();
+    const { public_id: _, ...row } = (await db.query(listUsage, [accountId, aDay, aDay, null, 1]))[0] ?? {};
+    await db.query(recordUsage, [JSON.stringify([row])]);
+    expect(await rows()).toHaveLength(1);
+    expect(await month('2026-03-01')).toEqual({ amount: '108800', unknown: 0 });
   });
 
   it('counts an attempt whose id is older than what was counted before', async () => {
