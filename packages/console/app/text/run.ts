@@ -1,5 +1,6 @@
 /** What the page of a run says. */
 export const run = {
+  cost: (amount: string) => `Cost (preview, not charged): ${amount}`,
   stop: 'Stop the call',
   stopTitle: 'Stop this call?',
   stopText: 'Who is on the phone is hung up on. This can not be undone.',
