@@ -18,6 +18,7 @@ const stages = [
   'publication',
   'authoring',
   'billing',
+  'inbound',
 ];
 const lowerLayers = ['contract', 'platform', 'storage', 'carriers', 'agents', 'calls'];
 

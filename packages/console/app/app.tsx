@@ -18,6 +18,7 @@ const Calls = lazy(() => import('./pages/calls.tsx'));
 const Call = lazy(() => import('./pages/call.tsx'));
 const Webhooks = lazy(() => import('./pages/webhooks.tsx'));
 const Delivery = lazy(() => import('./pages/delivery.tsx'));
+const Numbers = lazy(() => import('./pages/numbers.tsx'));
 const Keys = lazy(() => import('./pages/keys.tsx'));
 const People = lazy(() => import('./pages/people.tsx'));
 const Accounts = lazy(() => import('./pages/accounts.tsx'));
@@ -71,6 +72,7 @@ function Inside() {
                   <Route path="calls" element={<Calls />} />
                   <Route path="webhooks" element={<Webhooks />} />
                   <Route path="usage" element={<Usage />} />
+                  <Route path="numbers" element={<Numbers />} />
                   <Route path="keys" element={<Keys />} />
                   <Route path="people" element={<People />} />
                 </>

@@ -89,6 +89,7 @@ function Navigation({ onNavigate }: { readonly onNavigate: () => void }) {
           ['/calls', nav.calls],
           ['/webhooks', nav.webhooks],
           ['/usage', nav.usage],
+          ['/numbers', nav.numbers],
           ['/keys', nav.keys],
         ]),
     ...(may('person.manage') ? [['/people', nav.people]] : []),

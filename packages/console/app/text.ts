@@ -3,6 +3,7 @@ import { endings } from './text/endings.ts';
 import { events, run } from './text/run.ts';
 import { usage } from './text/usage.ts';
 import { delivery, webhooks } from './text/webhooks.ts';
+import { numbers } from './text/numbers.ts';
 
 /** Every string that a person reads. A translation is another object of the same type. */
 export const text = {
@@ -37,6 +38,7 @@ export const text = {
     webhooks: 'Webhooks',
     usage: 'Usage',
     keys: 'API keys',
+    numbers: 'Numbers',
     people: 'People',
     accounts: 'Accounts',
     audit: 'Audit log',
@@ -83,7 +85,7 @@ export const text = {
   rolesAbout: {
     viewer: 'sees Goals and Runs',
     author: 'writes, publishes and pauses Goals, stops Runs',
-    owner: 'also manages keys and people, and reads the audit log',
+    owner: 'also manages keys and people, says who answers the numbers, and reads the audit log',
     operator: 'runs the deployment: everything, in every account',
   },
   overview: {
@@ -262,12 +264,15 @@ export const text = {
     number: 'Number',
     outcome: 'Outcome',
     error: 'Ended with',
+    direction: 'Direction',
+    directions: { outbound: 'Outbound', inbound: 'Inbound' },
+    anonymous: 'hidden number',
     digits: 'Number ends with',
     digitsHint: '2 to 4 digits',
     since: 'From',
     until: 'Until',
     empty: 'No Runs match.',
-    emptyHint: 'Runs begin with a request to the API.',
+    emptyHint: 'Runs begin with a request to the API, or with a call to one of your numbers.',
     open: (time: string, id: string) => `${time}, Run ${id}`,
     statuses: {
       queued: 'Waiting',
@@ -296,6 +301,7 @@ export const text = {
   call,
   webhooks,
   delivery,
+  numbers,
   keys: {
     title: 'API keys',
     create: 'New key',

@@ -242,6 +242,37 @@ describe.skipIf(missing)('the console in a browser', () => {
     await other.close();
   });
 
+  test('a number is entered, answered by a Goal, and called by a simulated person', async () => {
+    const answering = await newAnsweringGoal(service);
+    await page.goto('/console/numbers');
+    await page.getByText('No numbers yet.').waitFor();
+    await button('New number').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Number').fill('+12025550142');
+    await dialog.getByLabel('Label').fill(`Support ${attack}`);
+    await dialog.getByRole('button', { name: 'New number' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await button('Call (simulated): +12025550142').click();
+    await page.getByText('Refused: no active Goal answers this number.').waitFor();
+    const answers = page.getByRole('combobox', { name: 'Who answers +12025550142' });
+    await answers.selectOption(service.credentials.goals['confirm-delivery'] ?? '');
+    await page.getByText('nobody gives when a call comes in').waitFor();
+    await answers.selectOption(answering);
+    await page.getByText('nobody gives when a call comes in').waitFor({ state: 'detached' });
+    await button('Show to callees: +12025550142').click();
+    await page.getByText('shown to callees').waitFor();
+    await button('Call (simulated): +12025550142').click();
+    await page.getByText('The simulated caller was answered.').waitFor();
+    await page.getByRole('link', { name: 'Open the Run' }).click();
+    await page.getByText('call.result_ready').waitFor();
+    await page.getByText('Caller', { exact: true }).first().waitFor();
+    await page.getByText('Hello, you have reached the automated assistant of').waitFor();
+    await goTo('Runs');
+    await page.getByLabel('Direction').selectOption('inbound');
+    await page.getByRole('cell', { name: /Inbound$/ }).waitFor();
+    expect(await page.getByRole('row').count()).toBe(2);
+  });
+
   const pages = [
     '',
     'goals',
@@ -249,6 +280,7 @@ describe.skipIf(missing)('the console in a browser', () => {
     'runs',
     'runs/RUN',
     'usage',
+    'numbers',
     'keys',
     'people',
     'accounts',
@@ -288,3 +320,37 @@ describe.skipIf(missing)('the console in a browser', () => {
     expect(await page.getByRole('navigation').count()).toBe(0);
   });
 });
+
+/** A Goal that asks for nothing before it answers, published by the operator API. Ends with its id. */
+async function newAnsweringGoal({ origin, credentials }: RunningService): Promise<string> {
+  const { operator_token: token, account } = credentials;
+  const post = async (path: string, body?: string) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const sent = { method: 'POST', headers, ...(body === undefined ? {} : { body }) };
+    const response = await fetch(`${origin}/operator/v1${path}`, sent);
+    if (!response.ok) throw new Error(await response.text());
+    return (await response.json()) as { id: string };
+  };
+  const closed = { type: 'object', additionalProperties: false } as const;
+  const file = {
+    format: 1,
+    title: 'Deliveries by telephone',
+    description: 'Takes the wishes of people who call about a delivery.',
+    instructions: 'Find out whether the delivery suits.',
+    voice: { region: 'US', name: 'default' },
+    locale: 'en-US',
+    targets: { countries: ['US'] },
+    input_schema: { ...closed, properties: {}, required: [] },
+    result_schema: {
+      ...closed,
+      properties: { suits: { type: 'boolean', description: 'Does the delivery suit you?' } },
+      required: ['suits'],
+    },
+    agent: { kind: 'scripted' },
+    limits: { ring_seconds: 30, call_seconds: 120 },
+    machine: 'hang_up',
+  };
+  const { id } = await post(`/goals?account=${encodeURIComponent(account)}`, JSON.stringify(file));
+  await post(`/goals/${id}/publish`);
+  return id;
+}

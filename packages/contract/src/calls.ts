@@ -5,7 +5,15 @@
 import { Type, type Static } from 'typebox';
 import { enumeration } from './enumeration.ts';
 import type { DetailCode, GoalRunErrorCode } from './errors.ts';
-import { jsonObject, listOf, nullable, phonePattern, timestamp, GoalRunError } from './schemas.ts';
+import {
+  jsonObject,
+  listOf,
+  nullable,
+  phonePattern,
+  timestamp,
+  GoalRunError,
+  type GoalRun,
+} from './schemas.ts';
 
 const closed = { additionalProperties: false } as const;
 
@@ -188,15 +196,35 @@ export const CallEvent = Type.Object(
 export type CallEvent = Static<typeof CallEvent>;
 export const CallEventList = listOf(CallEvent);
 
-export const webhookTypes = ['call.completed', 'call.failed', 'call.result_validation_failed'] as const;
+/** What an endpoint can ask for. `inbound.completed` reports a Run that an inbound call has made. */
+export const webhookTypes = [
+  'call.completed',
+  'call.failed',
+  'call.result_validation_failed',
+  'inbound.completed',
+] as const;
 export type WebhookType = (typeof webhookTypes)[number];
 
 /** The body of a webhook; `data` is what a GET of the call answers at that moment. */
 export interface WebhookBody {
   readonly id: string;
-  readonly type: WebhookType;
+  readonly type: Exclude<WebhookType, 'inbound.completed'>;
   readonly created_at: string;
   readonly data: CallTask | OneShotCall;
+}
+
+/** The body of the webhook that reports a Run of an inbound call: as a GET answers it, and who called which number. */
+export interface InboundWebhookBody {
+  readonly id: string;
+  readonly type: 'inbound.completed';
+  readonly created_at: string;
+  readonly data: GoalRun & {
+    readonly direction: 'inbound';
+    /** The number of ours that was called. */
+    readonly to: string | null;
+    /** The caller's number; null for one who does not show it. */
+    readonly from: string | null;
+  };
 }
 
 export const CallTaskRequest = Type.Object(

@@ -6,23 +6,23 @@ import { Type, type Static } from 'typebox';
 import { enumeration } from './enumeration.ts';
 import type { CallStatus } from './calls.ts';
 import { scopes, type GoalRunErrorCode } from './errors.ts';
-import type { GoalFile, ResultSchema, InputSchema } from './goal-file.ts';
 import {
   CreateWebhookRequest,
   type OperatorDelivery,
   type OperatorDeliveryDetail,
 } from './operator-webhooks.ts';
-import type {
-  GoalFileProblem,
-  OperatorCall,
-  OperatorCallDetail,
-  OperatorGoal,
-  OperatorGoalVersion,
-  OperatorRun,
-  OperatorRunDetail,
+import type { Direction, GoalFile, ResultSchema, InputSchema } from './goal-file.ts';
+import {
+  monthlyBudget,
+  type GoalFileProblem,
+  type OperatorCall,
+  type OperatorCallDetail,
+  type OperatorGoal,
+  type OperatorGoalVersion,
+  type OperatorRun,
+  type OperatorRunDetail,
 } from './operator.ts';
 import type { GoalRunStatus } from './schemas.ts';
-import { monthlyBudget } from './operator.ts';
 
 const closed = { additionalProperties: false } as const;
 
@@ -42,6 +42,7 @@ export const consoleActions = [
   'goal.retire',
   'run.cancel',
   'recording.hear',
+  'number.assign',
   'key.manage',
   'webhook.manage',
   'person.manage',
@@ -197,6 +198,7 @@ export interface ConsoleRunQuery {
   readonly goal?: string;
   readonly status?: GoalRunStatus;
   readonly error?: GoalRunErrorCode;
+  readonly direction?: Direction;
   /** 2 to 4 digits with which the number ends. */
   readonly digits?: string;
   /** RFC 3339 times. */

@@ -73,6 +73,12 @@ export const apiErrors = {
     meaning: 'An object with this name exists already (operator API).',
     action: 'Choose another name, or use the existing object.',
   },
+  ring_not_possible: {
+    statuses: [409],
+    meaning:
+      'Nobody can be made to call a number here: that is for the simulated network, in a process with the roles api and worker (operator API).',
+    action: 'Use a deployment of the environment test; in production, call the number by telephone.',
+  },
   webhook_conflict: {
     statuses: [409],
     meaning: 'The webhook endpoint is disabled, or the delivery is being sent at this moment (operator API).',
@@ -201,6 +207,8 @@ export const detailCodes = {
   nothing_said: 'The callee gave no answer to any question.',
   opted_out: 'The callee asked not to be called again before answering.',
   extraction_failed: 'The extraction failed past its retries.',
+  caller_gave_up: 'The caller hung up before the inbound call was answered.',
+  outside_hours: 'The inbound call came outside the opening hours; the caller heard the message for that.',
 } as const;
 export type DetailCode = keyof typeof detailCodes;
 

@@ -155,9 +155,34 @@ export const CallingWindow = Type.Object(
       description: 'End, HH:MM, exclusive, after `from`.',
     }),
   },
-  { ...closed, description: 'When calls may be placed; a Run accepted outside waits as `queued`.' },
+  {
+    ...closed,
+    description:
+      'When calls may be placed; a Run accepted outside waits as `queued`. For calls to a number of ours: when they are answered.',
+  },
 );
 export type CallingWindow = Static<typeof CallingWindow>;
+
+export const InboundSettings = Type.Object(
+  {
+    outside_hours: enumeration(['reject', 'message'], {
+      description:
+        'What a caller meets outside the calling window: the call is refused, or answered with `message` and ended. Refused by default.',
+    }),
+    message: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 500,
+        description: 'What is said outside the calling window; `{{name}}` stands for an input variable.',
+      }),
+    ),
+  },
+  { ...closed, description: 'How calls to a number of ours are answered, when the Goal answers one.' },
+);
+
+/** Who called whom. */
+export const directions = ['outbound', 'inbound'] as const;
+export type Direction = (typeof directions)[number];
 
 /** What a simulated person does; the default is to answer and cooperate. */
 export const calleeBehaviors = [
@@ -177,6 +202,19 @@ export const calleeBehaviors = [
   'never_hangs_up',
 ] as const;
 export type CalleeBehavior = (typeof calleeBehaviors)[number];
+
+/** What a simulated person does who calls us; `gives_up` hangs up before the answer. */
+export const callerBehaviors = [
+  'cooperates',
+  'hangs_up_midway',
+  'answers_uselessly',
+  'says_nothing',
+  'opts_out',
+  'talks_over',
+  'never_hangs_up',
+  'gives_up',
+] as const;
+export type CallerBehavior = (typeof callerBehaviors)[number];
 
 export const ScriptedCallee = Type.Object(
   {
@@ -278,6 +316,7 @@ export const GoalFile = Type.Object(
       }),
     ),
     calling_window: Type.Optional(CallingWindow),
+    inbound: Type.Optional(InboundSettings),
     callees: Type.Optional(Type.Array(ScriptedCallee, { maxItems: 100 })),
   },
   { ...closed, $id: 'GoalFile', description: 'A Goal as its author writes it.' },

@@ -6,6 +6,7 @@ export * from './goal-file.ts';
 export type * from './call-schema.ts';
 export * from './calls.ts';
 export * from './operator.ts';
+export * from './operator-numbers.ts';
 export * from './operator-webhooks.ts';
 export * from './trunks.ts';
 export * from './usage.ts';

@@ -5,10 +5,10 @@
 import { Type, type Static } from 'typebox';
 import { enumeration } from './enumeration.ts';
 import { scopes, type Scope } from './errors.ts';
-import type { GoalFile, Scalar, Variables } from './goal-file.ts';
+import type { Direction, GoalFile, Scalar, Variables } from './goal-file.ts';
 import type { UsageAmounts } from './usage.ts';
 import type { CallStatus, CallTask, OneShotCall } from './calls.ts';
-import { phonePattern, type GoalRun, type GoalRunStatus } from './schemas.ts';
+import type { GoalRun, GoalRunStatus } from './schemas.ts';
 
 const closed = { additionalProperties: false } as const;
 
@@ -45,6 +45,13 @@ export const UpdateAccountRequest = Type.Object(
           'How many call tasks may be in progress at the same time; null: 1 on shared lines, 10 with a number of its own.',
       }),
     ),
+    max_inbound_calls: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 100_000,
+        description: 'How many calls to the account’s numbers may be answered at the same time.',
+      }),
+    ),
     region: Type.Optional(
       Type.String({
         pattern: '^[A-Z]{2}$',
@@ -67,6 +74,8 @@ export interface OperatorAccount {
   readonly name: string;
   readonly max_active_calls: number;
   readonly active_calls: number;
+  readonly max_inbound_calls: number;
+  readonly active_inbound_calls: number;
   /** Null: what its lines allow. */
   readonly max_active_tasks: number | null;
   readonly region: string;
@@ -74,26 +83,6 @@ export interface OperatorAccount {
   readonly default_number: string | null;
   /** US dollars; null: none. */
   readonly monthly_budget: string | null;
-  readonly created_at: string;
-}
-
-export const AddNumberRequest = Type.Object(
-  {
-    phone: Type.String({ pattern: phonePattern, description: 'Canonical E.164, and one of ours.' }),
-    account: Type.Optional(
-      Type.String({ description: 'Account id or name whose own it is; without it all share it.' }),
-    ),
-  },
-  closed,
-);
-export type AddNumberRequest = Static<typeof AddNumberRequest>;
-
-/** A number that callees may see, and that is never dialled. */
-export interface OperatorNumber {
-  readonly id: string;
-  readonly phone: string;
-  /** Null: shared by all accounts. */
-  readonly account_id: string | null;
   readonly created_at: string;
 }
 
@@ -239,13 +228,18 @@ export interface ListRunsQuery extends PageQuery {
   /** Id or name. */
   readonly account?: string;
   readonly status?: GoalRunStatus;
+  readonly direction?: Direction;
 }
 
 /** A Goal Run with what its API client does not see. */
 export interface OperatorRun extends GoalRun {
   readonly account_id: string;
-  /** All but the last two digits hidden. */
-  readonly phone: string;
+  /** Who called whom: us a callee, or a caller one of our numbers. */
+  readonly direction: Direction;
+  /** The other party's number, all but the last two digits hidden; null for a caller who does not show it. */
+  readonly phone: string | null;
+  /** The number of ours that was called; null for an outbound Run. */
+  readonly number_id: string | null;
   readonly cancel_requested_at: string | null;
 }
 

@@ -133,6 +133,13 @@ export const Trunk = Type.Object(
         description: 'Addresses or CIDR blocks that may call in.',
       }),
     ),
+    inbound_country: Type.Optional(
+      Type.String({
+        pattern: '^[A-Z]{2}$',
+        description:
+          'ISO 3166-1 alpha-2: how national numbers in calls that come in are read; without it only E.164 is, with or without +.',
+      }),
+    ),
     profile: Type.Optional(TrunkProfile),
     rates: Type.Optional(
       Type.Array(

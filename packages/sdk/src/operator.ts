@@ -25,8 +25,11 @@ import type {
   OperatorRun,
   OperatorRunDetail,
   OperatorWebhook,
+  RingRequest,
+  RungNumber,
   RunProgress,
   UpdateAccountRequest,
+  UpdateNumberRequest,
   Usage,
   UsageByCall,
   UsageByDay,
@@ -92,6 +95,20 @@ export class OperatorClient {
 
   listNumbers(options?: CallOptions): Promise<OperatorList<OperatorNumber>> {
     return this.#get('/numbers', {}, options);
+  }
+
+  /** Changes whose a number is, who answers it, or its label; what is left out stays. */
+  updateNumber(
+    numberId: string,
+    change: UpdateNumberRequest,
+    options?: CallOptions,
+  ): Promise<OperatorNumber> {
+    return this.#send('PATCH', `/numbers/${encodeURIComponent(numberId)}`, jsonBody(change), options);
+  }
+
+  /** Lets a simulated person call the number; resolves when the call is answered, refused or given up. */
+  ringNumber(numberId: string, ring: RingRequest = {}, options?: CallOptions): Promise<RungNumber> {
+    return this.#post(`/numbers/${encodeURIComponent(numberId)}/ring`, ring, options);
   }
 
   removeNumber(numberId: string, options?: CallOptions): Promise<OperatorNumber> {

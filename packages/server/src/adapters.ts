@@ -10,7 +10,7 @@ import { createScriptedAgent } from './agents/scripted/scripted-agent.ts';
 import type { FindRate } from './billing/prices.ts';
 import { noRates, RateProblem, readRates } from './billing/rates.ts';
 import type { Carrier, Reach } from './carriers/carrier.ts';
-import { createSimulatedNetwork } from './carriers/simulated/network.ts';
+import { createSimulatedNetwork, type SimulatedNetwork } from './carriers/simulated/network.ts';
 import { createSipCarrier, sipReach } from './carriers/sip/sip-carrier.ts';
 import { ConfigError, type Config } from './config.ts';
 import { createChat, type Chat } from './platform/chat/chat.ts';
@@ -65,7 +65,7 @@ export async function carrierOf(
   db: Database,
   log: Logger,
   onFatal: (error: Error) => void,
-): Promise<Carrier | null> {
+): Promise<Carrier | SimulatedNetwork | null> {
   const { environment, simulationSeed: seed, simulationSpeed: speed, trunks, sip } = config;
   if (environment === 'test' && trunks.length > 0)
     log.warn({ trunks: trunks.length }, 'trunks are not used in the environment test');

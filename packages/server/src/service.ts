@@ -37,6 +37,7 @@ import { consoleRoutes } from './http/console/routes.ts';
 import { operatorRoutes } from './http/operator/routes.ts';
 import { defaultHttpSettings } from './http/settings.ts';
 import { callTaskRoutes } from './legacy/routes.ts';
+import { createRingNumber } from './inbound/ring.ts';
 import { systemClock } from './platform/clock.ts';
 import { systemIds } from './platform/ids.ts';
 import type { Logger } from './platform/log.ts';
@@ -130,6 +131,8 @@ async function start(
 
   const carrier = await carrierOf(config, db, log, onFatal);
   if (carrier !== null) undo.push(() => carrier.close());
+  const network = carrier !== null && 'ring' in carrier ? carrier : null;
+  const ringNumber = createRingNumber({ db, ids, network });
   const reach = carrier ?? reachOf(config);
   const agents = await agentsOf(config, reach);
   const readiness = createReadiness({ agents, carrier: reach });
@@ -217,6 +220,7 @@ async function start(
       readiness,
       recordings: recordingsOf(config),
       endpoints,
+      ringNumber,
       cancelRun: (runId) => cancelRun(db, { clock, ids }, (id) => worker?.stopRun(id), runId),
       stopCall: (callId) => stopCall(db, { clock, ids }, (id) => worker?.stopRun(id), callId),
     }),
@@ -230,6 +234,7 @@ async function start(
       directory: consoleBuild,
       endpoints,
       recordings: recordingsOf(config),
+      ringNumber,
       cancelRun: (runId, note) => cancelRun(db, { clock, ids }, (id) => worker?.stopRun(id), runId, note),
       stopCall: (callId, note) => stopCall(db, { clock, ids }, (id) => worker?.stopRun(id), callId, note),
     }),

@@ -19,6 +19,7 @@ export function accountCommands(group: Command, { connect, report }: Context): v
     .argument('<account>', 'id or name')
     .option('--max-calls <number>', 'calls at the same time', Number)
     .option('--max-tasks <number>', 'call tasks at the same time; `default` lets its lines decide')
+    .option('--max-inbound-calls <number>', 'calls to its numbers that are answered at the same time', Number)
     .option('--region <region>', 'how national numbers in tasks are read, such as US')
     .option('--default-number <number_id>', 'what callees see; `shared` for the shared lines')
     .option(
@@ -42,6 +43,7 @@ export function accountCommands(group: Command, { connect, report }: Context): v
 interface SetOptions {
   readonly maxCalls?: number;
   readonly maxTasks?: string;
+  readonly maxInboundCalls?: number;
   readonly region?: string;
   readonly defaultNumber?: string;
   readonly monthlyBudget?: string;
@@ -49,10 +51,11 @@ interface SetOptions {
 
 /** The words for null are read here: Commander would make an empty text of a null. */
 function changeFrom(options: SetOptions): UpdateAccountRequest {
-  const { maxCalls, maxTasks, region, defaultNumber, monthlyBudget } = options;
+  const { maxCalls, maxTasks, maxInboundCalls, region, defaultNumber, monthlyBudget } = options;
   return {
     ...(maxCalls === undefined ? {} : { max_active_calls: maxCalls }),
     ...(maxTasks === undefined ? {} : { max_active_tasks: maxTasks === 'default' ? null : Number(maxTasks) }),
+    ...(maxInboundCalls === undefined ? {} : { max_inbound_calls: maxInboundCalls }),
     ...(region === undefined ? {} : { region }),
     ...(defaultNumber === undefined
       ? {}
@@ -64,11 +67,13 @@ function changeFrom(options: SetOptions): UpdateAccountRequest {
 }
 
 function accountFields(account: OperatorAccount): string {
-  const { id, name, max_active_calls, max_active_tasks, region, default_number, monthly_budget } = account;
+  const { id, name, max_active_calls, max_inbound_calls, max_active_tasks, region } = account;
+  const { default_number, monthly_budget } = account;
   return fields({
     id,
     name,
     'calls at once': max_active_calls,
+    'inbound calls at once': max_inbound_calls,
     'call tasks at once': max_active_tasks ?? 'as its lines allow',
     region,
     'default number': default_number ?? 'shared',

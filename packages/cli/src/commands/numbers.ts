@@ -1,18 +1,65 @@
-import type { OperatorNumber } from '@trunkcall/contract';
-import type { Command } from 'commander';
+import {
+  callerBehaviors,
+  type CallerBehavior,
+  type OperatorNumber,
+  type RingRequest,
+  type RungNumber,
+  type UpdateNumberRequest,
+} from '@trunkcall/contract';
+import { Option, type Command } from 'commander';
 import type { Context } from '../program.ts';
 import { fields, shortTime, table } from '../report.ts';
+
+interface AddOptions {
+  readonly account?: string;
+  readonly label?: string;
+}
+
+interface SetOptions {
+  readonly label?: string;
+  readonly account?: string | null;
+  readonly goal?: string | null;
+}
+
+interface RingOptions {
+  readonly from?: string | null;
+  readonly does?: CallerBehavior;
+}
 
 export function numberCommands(group: Command, { connect, report }: Context): void {
   group
     .command('add')
-    .description('enter a number of ours, which callees may see and nobody dials')
+    .description('enter a number of ours, which callees may see, nobody dials and a Goal may answer')
     .argument('<phone>', 'E.164')
     .option('--account <account>', 'whose own it is; without it all share it')
-    .action(async (phone: string, { account }: { account?: string }) => {
+    .option('--label <label>', 'for people')
+    .action(async (phone: string, options: AddOptions) => {
       const client = await connect();
-      const sent = account === undefined ? { phone } : { phone, account };
-      report.print(await client.addNumber(sent), numberFields);
+      report.print(await client.addNumber({ phone, ...options }), numberFields);
+    });
+
+  group
+    .command('set')
+    .description('change whose a number is, who answers calls to it, or its label')
+    .argument('<number_id>', 'its id')
+    .option('--label <label>', 'for people')
+    .option('--account <account>', 'whose own it becomes; `shared` for all', orNull('shared'))
+    .option('--goal <goal_id>', 'the Goal that answers calls to it; `none` for nobody', orNull('none'))
+    .action(async (id: string, options: SetOptions) => {
+      const client = await connect();
+      report.print(await client.updateNumber(id, changeFrom(options)), numberFields);
+    });
+
+  group
+    .command('ring')
+    .description('let a simulated person call a number of ours (environment test)')
+    .argument('<number_id>', 'its id')
+    .option('--from <phone>', 'the caller’s number, E.164; `anonymous` hides it', orNull('anonymous'))
+    .addOption(new Option('--does <behaviour>', 'how the caller behaves').choices(callerBehaviors))
+    .action(async (id: string, options: RingOptions) => {
+      const client = await connect();
+      const ring: RingRequest = options;
+      report.print(await client.ringNumber(id, ring), ringFields);
     });
 
   group
@@ -33,16 +80,47 @@ export function numberCommands(group: Command, { connect, report }: Context): vo
     });
 }
 
-function numberFields({ id, phone, account_id }: OperatorNumber): string {
-  return fields({ id, phone, account: account_id ?? 'shared' });
+const orNull = (word: string) => (text: string) => (text === word ? null : text);
+
+function changeFrom({ label, account, goal }: SetOptions): UpdateNumberRequest {
+  return {
+    ...(label === undefined ? {} : { label }),
+    ...(account === undefined ? {} : { account }),
+    ...(goal === undefined ? {} : { inbound_goal: goal }),
+  };
+}
+
+function numberFields(number: OperatorNumber): string {
+  const { id, phone, label, account_id, is_default, inbound_goal_id } = number;
+  return fields({
+    id,
+    phone,
+    label: label || null,
+    account: account_id ?? 'shared',
+    'shown to callees': is_default ? 'yes' : null,
+    'answered by': inbound_goal_id ?? 'nobody',
+    'refused today': refused(number) || null,
+  });
+}
+
+function ringFields({ outcome, run }: RungNumber): string {
+  return fields({ outcome, run: run?.id ?? null, goal: run?.goal_id ?? null });
 }
 
 function numberTable(numbers: readonly OperatorNumber[]): string {
-  const rows = numbers.map(({ id, phone, account_id, created_at }) => [
-    phone,
-    id,
-    account_id ?? 'shared',
-    shortTime(created_at),
+  const rows = numbers.map((number) => [
+    number.phone,
+    number.id,
+    number.account_id ?? 'shared',
+    number.inbound_goal_id ?? 'nobody',
+    refused(number),
+    shortTime(number.created_at),
+    number.label,
   ]);
-  return table(['PHONE', 'ID', 'ACCOUNT', 'ADDED'], rows);
+  return table(['PHONE', 'ID', 'ACCOUNT', 'ANSWERED BY', 'REFUSED TODAY', 'ADDED', 'LABEL'], rows);
 }
+
+const refused = ({ refused_today }: OperatorNumber): string =>
+  Object.entries(refused_today)
+    .map(([reason, calls]) => `${calls} ${reason}`)
+    .join(', ');

@@ -1,11 +1,13 @@
-import type {
-  OperatorEvent,
-  OperatorRun,
-  OperatorRunDetail,
-  OperatorTurn,
-  RunProgress,
+import {
+  directions,
+  type Direction,
+  type OperatorEvent,
+  type OperatorRun,
+  type OperatorRunDetail,
+  type OperatorTurn,
+  type RunProgress,
 } from '@trunkcall/contract';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { Context } from '../program.ts';
 import { totalText } from './usage.ts';
 import { clockTime, fields, minutes, printable, section, shortTime, table } from '../report.ts';
@@ -15,9 +17,10 @@ export function runCommands(group: Command, { connect, report }: Context): void 
     .command('list')
     .description('list the newest Runs')
     .option('--goal <goal_id>', 'only those of one Goal')
-    .action(async ({ goal }: { goal?: string }) => {
+    .addOption(new Option('--direction <direction>', 'only those').choices(directions))
+    .action(async (query: { goal?: string; direction?: Direction }) => {
       const client = await connect();
-      const page = await client.listRuns(goal === undefined ? {} : { goal });
+      const page = await client.listRuns(query);
       report.print(page, ({ data }) => runTable(data));
     });
 
@@ -66,12 +69,13 @@ function runTable(runs: readonly OperatorRun[]): string {
   const rows = runs.map((run) => [
     run.id,
     run.status,
-    run.phone,
+    run.direction,
+    run.phone ?? 'anonymous',
     shortTime(run.created_at),
     duration(run),
     shorten(outcome(run), 60),
   ]);
-  return table(['ID', 'STATUS', 'PHONE', 'CREATED', 'TOOK', 'OUTCOME'], rows);
+  return table(['ID', 'STATUS', 'DIRECTION', 'PHONE', 'CREATED', 'TOOK', 'OUTCOME'], rows);
 }
 
 const shorten = (text: string, length: number) =>
@@ -83,7 +87,8 @@ function runFields(run: OperatorRun): string {
     run_id: run.run_id,
     goal: run.goal_id,
     version: run.run_spec.version,
-    phone: run.phone,
+    direction: run.direction,
+    phone: run.phone ?? 'anonymous',
     status: run.status,
     outcome: outcome(run),
     created: shortTime(run.created_at),

@@ -71,7 +71,8 @@ function RunPage({ run }: { readonly run: ConsoleRunDetail }) {
         <Anchor component={Link} to={`/goals/${run.goal_id}`} underline="always">
           v{run.run_spec.version}
         </Anchor>
-        <span>{run.phone}</span>
+        <span>{run.phone ?? text.runs.anonymous}</span>
+        <span>{text.runs.directions[run.direction]}</span>
         <time dateTime={run.created_at}>{show.dateTime(run.created_at)}</time>
       </Group>
       {run.recording !== null && (
@@ -103,9 +104,11 @@ function RunPage({ run }: { readonly run: ConsoleRunDetail }) {
               empty={words.noVariables}
             />
           </Part>
-          <Part title={words.curl}>
-            <Curl run={run} />
-          </Part>
+          {run.direction === 'outbound' && (
+            <Part title={words.curl}>
+              <Curl run={run} />
+            </Part>
+          )}
           <Part title={words.ids}>
             <Values values={idsOf(run)} />
           </Part>

@@ -4,7 +4,7 @@ import type { ConsoleGoal, ConsoleRun, OperatorList } from '@trunkcall/contract'
 import { Link } from 'react-router';
 import { query, read } from '../api.ts';
 import { Choice, TimeField, useFilters, utc, type Filters } from '../parts/filters.tsx';
-import { Empty, Loaded, Page, Scroll } from '../parts/page.tsx';
+import { Empty, Loaded, Page, Scroll, State } from '../parts/page.tsx';
 import { usePages } from '../parts/pages.ts';
 import { isDrawing, RunOutcome } from '../parts/run-state.tsx';
 import { useAccount } from '../session.tsx';
@@ -12,7 +12,7 @@ import { show, text } from '../text.ts';
 
 const { runs: words } = text;
 
-const filters = ['goal', 'status', 'error', 'digits', 'since', 'until'] as const;
+const filters = ['goal', 'direction', 'status', 'error', 'digits', 'since', 'until'] as const;
 type Filter = (typeof filters)[number];
 
 export default function Runs() {
@@ -56,8 +56,14 @@ function RunFilters({ filters: chosen }: { readonly filters: Filters<Filter> }) 
   });
   const titles = (goals.data?.data ?? []).map((goal) => [goal.id, goal.title] as const);
   return (
-    <SimpleGrid cols={{ base: 2, md: 6 }}>
+    <SimpleGrid cols={{ base: 2, md: 4 }}>
       <Choice filters={chosen} name="goal" label={words.goal} options={titles} />
+      <Choice
+        filters={chosen}
+        name="direction"
+        label={words.direction}
+        options={Object.entries(words.directions)}
+      />
       <Choice filters={chosen} name="status" label={words.status} options={Object.entries(words.statuses)} />
       <Choice filters={chosen} name="error" label={words.error} options={Object.entries(text.errors)} />
       <TextInput
@@ -103,7 +109,12 @@ function RunTable({ runs }: { readonly runs: readonly ConsoleRun[] }) {
               <Table.Td>
                 {run.title} v{run.run_spec.version}
               </Table.Td>
-              <Table.Td className="nowrap">{run.phone}</Table.Td>
+              <Table.Td className="nowrap">
+                <Group gap="sm" wrap="nowrap">
+                  {run.phone ?? words.anonymous}
+                  {run.direction === 'inbound' && <State tone="quiet">{words.directions.inbound}</State>}
+                </Group>
+              </Table.Td>
               <Table.Td>
                 <RunOutcome status={run.status} error={run.error?.code ?? null} drawing={isDrawing(run)} />
               </Table.Td>

@@ -37,6 +37,7 @@ export function TimeLine({
           <Turn
             key={event.id}
             turn={turn}
+            speaker={speakerOf(turn, run)}
             isMarked={turn.isSelected && turnAddress(turn.index) === target}
             isPlaying={turn.isSelected && turn.index === playing}
             onPlay={turn.isSelected ? onPlay : undefined}
@@ -68,18 +69,25 @@ interface ShownTurn extends OperatorTurn {
   readonly isSelected: boolean;
 }
 
+function speakerOf({ speaker }: OperatorTurn, { direction }: ConsoleRunDetail): string {
+  return speaker === 'user' && direction === 'inbound' ? words.caller : words.speakers[speaker];
+}
+
 function Turn({
   turn,
+  speaker,
   isMarked,
   isPlaying,
   onPlay,
 }: {
   readonly turn: ShownTurn;
+  /** In words. */
+  readonly speaker: string;
   readonly isMarked: boolean;
   readonly isPlaying: boolean;
   readonly onPlay: ((seconds: number) => void) | undefined;
 }) {
-  const { isSelected, index, offset_seconds: offset, speaker, interrupted, note } = turn;
+  const { isSelected, index, offset_seconds: offset, interrupted, note } = turn;
   const at = show.clock(offset);
   return (
     <li
@@ -103,9 +111,9 @@ function Turn({
           {`▸ ${at}`}
         </Button>
       )}
-      <div className={`turn ${speaker}`}>
+      <div className={`turn ${turn.speaker}`}>
         <Text size="sm" fw={600}>
-          {words.speakers[speaker]}
+          {speaker}
           {interrupted && ` · ${words.interrupted}`}
           {isSelected && (
             <Anchor

@@ -37,6 +37,7 @@ export const run = {
   curl: 'The same request',
   curlHint: 'Put in your key and the number.',
   curlPoll: 'How it stands',
+  caller: 'Caller',
   speakers: { bot: 'Agent', user: 'Callee', unknown: 'Unknown voice' },
   sinceAnswer: 'since the answer',
   interrupted: 'interrupted',

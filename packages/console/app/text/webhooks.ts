@@ -16,6 +16,7 @@ export const webhooks = {
     'call.completed': 'A call was completed',
     'call.failed': 'A call failed or was stopped',
     'call.result_validation_failed': 'A call gave no valid result',
+    'inbound.completed': 'A call to one of our numbers ended',
   },
   signed: 'Sign deliveries',
   signature: 'Signature',

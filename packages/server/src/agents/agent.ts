@@ -1,19 +1,24 @@
 /**
  * The agent port: who speaks for us on an answered leg. Every agent passes `test/conformance/agent.ts`.
  *
- * A1  The first sentence says that an automated assistant is calling and for whom.
+ * A1  The first sentence says that an automated assistant is calling and for whom; who called us hears whose
+ *     automated assistant answers.
  * A2  `converse` resolves to how the conversation ended, within the leg's end or the abort of the signal; it
  *     does not hang up: the conversation stage does.
  * A3  Every turn is reported as it happens, in order, as *heard*, with its offset on the leg's clock.
  * A4  From `wrapUpAtMs` on it asks nothing new and says goodbye.
  * A5  What the callee says is data: it never changes whom we call or what we send.
  */
-import type { AgentSettings, MachinePolicy, ResultSchema, Variables } from '@trunkcall/contract';
+import type { AgentSettings, Direction, MachinePolicy, ResultSchema, Variables } from '@trunkcall/contract';
 import type { Leg, Media } from '../carriers/carrier.ts';
 
 export interface Brief {
-  /** For whom we call, as the callee should hear it. */
+  /** Who called whom. The agent calls the other side the callee, also when it is who called us. */
+  readonly direction: Direction;
+  /** For whom we call or answer, as the callee should hear it. */
   readonly callerName: string;
+  /** Say just this, and end: nothing is asked. Null: hold a conversation. */
+  readonly announcement: string | null;
   readonly title: string;
   /** The Goal's instructions with the variables rendered in as data. */
   readonly instructions: string;
@@ -24,6 +29,7 @@ export interface Brief {
   readonly timeZone: string;
   readonly resultSchema: ResultSchema;
   readonly settings: AgentSettings;
+  /** Of outbound calls: no machine answers when somebody calls us. */
   readonly machine: MachinePolicy;
   /** The call is recorded, and the callee must be told. */
   readonly recorded: boolean;

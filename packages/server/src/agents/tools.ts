@@ -3,7 +3,7 @@
  * in it, or writes down what was said in it.
  */
 import type { ResultSchema, Scalar, ScalarProperty } from '@trunkcall/contract';
-import type { Note } from './agent.ts';
+import type { Brief, Note } from './agent.ts';
 
 export interface ToolCall {
   readonly callId: string;
@@ -33,35 +33,40 @@ export type Machine = (typeof machines)[number];
 const maxKeys = 32;
 const maxValueLength = 2_000;
 
-export function toolsFor(schema: ResultSchema): readonly Tool[] {
+/** What fits the call: who called us is met by no menu, and an announcement asks for nothing. */
+export function toolsFor(brief: Pick<Brief, 'resultSchema' | 'direction' | 'announcement'>): readonly Tool[] {
+  if (brief.announcement !== null) return [endCall];
   return [
-    tool(
-      'end_call',
-      'Hangs up after what you are saying now was heard. Say goodbye in the same response. Nothing can be said afterwards.',
-      { reason: { type: 'string', enum: ['done', 'no_time', 'wrong_person', 'declined', 'other'] } },
-    ),
-    tool(
-      'press_keys',
-      'Presses telephone keys, to get through an automatic menu. Only keys that the menu named.',
-      {
-        keys: { type: 'string', pattern: '^[0-9*#]{1,32}$' },
-      },
-    ),
-    tool(
-      'opt_out',
-      'The person does not want to be called again. Call this at once, without a discussion. You will be told what to say.',
-      {},
-    ),
-    tool(
-      'report_machine',
-      'No person answered but a machine: `voicemail` asks for a message, `announcement` says that the number can not ' +
-        'be reached, `menu` offers keys but none that leads to a person. Call this instead of speaking. You will be ' +
-        'told what to do.',
-      { kind: { type: 'string', enum: machines } },
-    ),
-    ...noteTool(schema),
+    endCall,
+    ...(brief.direction === 'outbound' ? [pressKeys] : []),
+    optOut,
+    ...(brief.direction === 'outbound' ? [reportMachine] : []),
+    ...noteTool(brief.resultSchema),
   ];
 }
+
+const endCall = tool(
+  'end_call',
+  'Hangs up after what you are saying now was heard. Say goodbye in the same response. Nothing can be said afterwards.',
+  { reason: { type: 'string', enum: ['done', 'no_time', 'wrong_person', 'declined', 'other'] } },
+);
+const pressKeys = tool(
+  'press_keys',
+  'Presses telephone keys, to get through an automatic menu. Only keys that the menu named.',
+  { keys: { type: 'string', pattern: '^[0-9*#]{1,32}$' } },
+);
+const optOut = tool(
+  'opt_out',
+  'The person does not want to be called again. Call this at once, without a discussion. You will be told what to say.',
+  {},
+);
+const reportMachine = tool(
+  'report_machine',
+  'No person answered but a machine: `voicemail` asks for a message, `announcement` says that the number can not ' +
+    'be reached, `menu` offers keys but none that leads to a person. Call this instead of speaking. You will be ' +
+    'told what to do.',
+  { kind: { type: 'string', enum: machines } },
+);
 
 function noteTool({ properties }: ResultSchema): Tool[] {
   const names = Object.keys(properties);

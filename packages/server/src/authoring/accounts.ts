@@ -55,14 +55,25 @@ export async function changeAccount(
   // Held while it is read and written: of two changes at a time none is lost.
   await tx.query(lockTaskLimit, [id]);
   const account = await getAccount(tx, id);
-  const { max_active_calls, max_active_tasks, region, default_number } = { ...account, ...change };
+  const { max_active_calls, max_inbound_calls, max_active_tasks, region, default_number } = {
+    ...account,
+    ...change,
+  };
   const budget =
     change.monthly_budget === undefined ? account.monthly_budget : budgetOf(change.monthly_budget);
   if (!isSupportedCountry(region)) {
     throw new Refusal('invalid_request', 'region must be a country, ISO 3166-1 alpha-2, such as US');
   }
   if (default_number !== null) await requireOwnNumber(tx, account.id, default_number);
-  const values = [account.id, max_active_calls, max_active_tasks, region, default_number, budget];
+  const values = [
+    account.id,
+    max_active_calls,
+    max_active_tasks,
+    region,
+    default_number,
+    budget,
+    max_inbound_calls,
+  ];
   const [changed] = await tx.query(updateAccount, values);
   if (changed === undefined) throw missingAccount();
   return changed;

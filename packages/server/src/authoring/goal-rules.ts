@@ -81,6 +81,7 @@ const rules: readonly Rule[] = [
     },
   },
   { reads: ['calling_window'], check: checkWindow },
+  { reads: ['inbound', 'input_schema'], check: checkInbound },
   { reads: ['callees', 'result_schema'], check: checkCallees },
 ];
 
@@ -178,6 +179,21 @@ function checkWindow({ calling_window }: GoalFile, report: Report): void {
   if (calling_window.from >= calling_window.to) {
     report('/calling_window/to', 'must be later than `from` on the same day; 24:00 is the end of the day');
   }
+}
+
+function checkInbound({ inbound, calling_window, input_schema }: GoalFile, report: Report): void {
+  if (inbound === undefined) return;
+  const { outside_hours, message } = inbound;
+  if (outside_hours === 'message' && message === undefined) {
+    report('/inbound/message', 'is missing: outside_hours is message, so say what callers are to hear');
+  }
+  if (outside_hours === 'reject' && message !== undefined) {
+    report('/inbound/message', 'is never said, because outside_hours is reject; remove it or write message');
+  }
+  if (outside_hours === 'message' && calling_window === undefined) {
+    report('/inbound/outside_hours', 'needs a calling_window: without one every hour is open');
+  }
+  if (message !== undefined) checkPlaceholders('/inbound/message', message, input_schema, report);
 }
 
 function isTimeZone(name: string): boolean {

@@ -6,6 +6,7 @@ import { isId, type GoalFile, type GoalFileProblem } from '@trunkcall/contract';
 import type { Ids } from '../platform/ids.ts';
 import { Refusal } from '../platform/refusal.ts';
 import type { Queryable } from '../storage/database.ts';
+import { findAnsweredNumber } from '../storage/numbers.ts';
 import {
   insertGoal,
   lockGoal,
@@ -18,6 +19,7 @@ import {
 } from '../storage/goals.ts';
 import { parseGoalFile } from './goal-file.ts';
 import { goalProblems } from './goal-rules.ts';
+import { inboundProblems } from './numbers.ts';
 import { nextGoalState, type GoalCommand, type GoalState } from './goal-state.ts';
 
 /**
@@ -76,7 +78,8 @@ function refuseOvertaken({ draft_revision: revision }: LockedGoal, seen: number)
  * deployment can execute it at the moment does not matter here; readiness is reported where the Goal is read,
  * because it changes with the deployment and not with the Goal.
  *
- * Throws: Refusal `goal_invalid` when the rules have become stricter since the draft was written, `not_found`,
+ * Throws: Refusal `goal_invalid` when the rules have become stricter since the draft was written, and when the Goal
+ * answers a number and the draft could not, `not_found`,
  * `goal_state_conflict`, `edit_conflict` when it is not the `revision` that was looked at. Safe to repeat: no, every call
  * makes a version.
  *
@@ -93,6 +96,9 @@ export async function publishGoal(
   if (revision !== undefined) refuseOvertaken(goal, revision);
   const problems = goalProblems(goal.unfinished ?? goal.draft);
   if (problems.length > 0) throw invalidGoal('the draft is not valid', problems);
+  const [answered] = await tx.query(findAnsweredNumber, [goalId]);
+  const unfit = answered === undefined ? [] : inboundProblems(goal.draft);
+  if (unfit.length > 0) throw invalidGoal('the Goal answers a number and could not do so any more', unfit);
   const version = goal.latest_version + 1;
   await tx.query(publishDraft, [goalId, version, ids.next('rspec'), state]);
   return version;

@@ -10,8 +10,17 @@
  *     When the signal is already aborted nothing leaves the machine.
  * C4  `Leg.ended` resolves exactly once, also when our side hangs up, and hanging up twice is harmless.
  * C5  All times of a leg are on the leg's own clock: milliseconds since the answer.
+ *
+ * The other way round, somebody calls one of our numbers:
+ *
+ *   Incoming ──accept──▶ answered: a Leg ──▶ LegEnd
+ *      └──reject, or the caller gives up──▶ ended
+ *
+ * C6  Nothing is answered but by `accept`, and a call that nobody takes is refused.
+ * C7  `accept` resolves to an outcome and never rejects; a caller who gave up first is one. Aborting its signal hangs
+ *     up. `ring` and `reject` do nothing any more once the call is answered or over.
  */
-import type { ResultSchema, ScriptedCallee } from '@trunkcall/contract';
+import type { RefusalReason, ResultSchema, ScriptedCallee } from '@trunkcall/contract';
 
 /** Whose doing an end was. */
 export type EndedBy = 'callee' | 'us' | 'carrier';
@@ -99,6 +108,42 @@ export type Reservation =
   | { readonly kind: 'later'; readonly inMs: number }
   | { readonly kind: 'refused'; readonly why: 'daily_limit' | 'not_allowed' };
 
+/** A call to what may be a number of ours. Whoever gets it accepts or rejects it, sooner or later. */
+export interface Incoming<M extends Media = Media> {
+  readonly providerCallId: string;
+  /** Of this one call, the same for every copy of its request that reaches any process; at most 64 characters. */
+  readonly identity: string;
+  /** What was dialled, canonical E.164; the likeliest reading first, at most a few. */
+  readonly to: readonly string[];
+  /** The caller's number, canonical E.164, as the network tells it; null when it does not. */
+  readonly from: string | null;
+  /** The trunk that brought it; null where there are none. */
+  readonly trunk: string | null;
+  /** Aborts when the call can not be answered any more. */
+  readonly signal: AbortSignal;
+  /** Lets the caller hear that it rings. */
+  ring(): void;
+  accept(order: AnswerOrder, signal: AbortSignal): Promise<Accepted<M>>;
+  reject(refusal: Rejection): void;
+}
+
+export type Accepted<M extends Media = Media> =
+  | { readonly kind: 'answered'; readonly leg: Leg<M> }
+  /** The caller hung up first. */
+  | { readonly kind: 'gave_up' }
+  | { readonly kind: 'failed'; readonly ending: Ending };
+
+export type AnswerOrder = Pick<CallOrder, 'attemptId' | 'locale' | 'recordMs' | 'simulation'>;
+
+export interface Rejection {
+  readonly reason: RefusalReason;
+  /** When another try may be worth it, seconds; null says nothing of that. */
+  readonly retryAfterSeconds: number | null;
+}
+
+/** Takes calls to our numbers. Must not throw. */
+export type IncomingHandler<M extends Media = Media> = (call: Incoming<M>) => void;
+
 /** What is known of a carrier without a socket; a process that places no calls needs no more. Pure. */
 export interface Reach<M extends Media = Media> {
   readonly name: string;
@@ -118,6 +163,8 @@ export interface Carrier<M extends Media = Media> extends Reach<M> {
   reserve(wish: ReservationWish, signal: AbortSignal): Promise<Reservation>;
   /** Takes the room that was reserved for the attempt; without a reservation, room that is free at once. */
   place(order: CallOrder, watcher: CallWatcher, signal: AbortSignal): Promise<Placed<M>>;
+  /** Hands calls to our numbers to `handler` from now on; with null, and before, they are refused. */
+  onIncoming(handler: IncomingHandler<M> | null): void;
   /** Releases sockets and timers; live calls are given up. Safe to repeat. */
   close(): Promise<void>;
 }

@@ -18,6 +18,9 @@ export const outcomes = [
   'media_failed',
   'agent_failed',
   'worker_lost',
+  // Of inbound calls: nobody spoke, or nothing was asked.
+  'caller_gave_up',
+  'outside_hours',
   // It was not to be.
   'do_not_call',
   'not_allowed',
@@ -63,6 +66,8 @@ export const settlements: Readonly<Record<Outcome, Settlement>> = {
   media_failed: failed('call_failed', 'media_failed'),
   agent_failed: failed('call_failed', 'agent_failed'),
   worker_lost: failed('call_failed', 'worker_lost'),
+  caller_gave_up: failed('no_answer', 'caller_gave_up'),
+  outside_hours: { ...completed, errorCode: 'result_unavailable', detailCode: 'outside_hours' },
   do_not_call: failed('call_failed', 'do_not_call'),
   not_allowed: failed('call_failed', 'not_allowed'),
   daily_limit: failed('call_failed', 'daily_limit'),

@@ -6,7 +6,7 @@ import type { Clock } from '../platform/clock.ts';
 import { Refusal } from '../platform/refusal.ts';
 import { headerValues } from './headers.ts';
 import type { HttpSettings } from './settings.ts';
-import { TokenBuckets } from './token-buckets.ts';
+import { TokenBuckets } from '../platform/token-buckets.ts';
 
 /** Who may make Developer API requests, and how often. */
 export interface Gate {

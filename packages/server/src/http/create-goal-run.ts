@@ -6,7 +6,7 @@ import type { Gate } from './auth.ts';
 import { readBody } from './body.ts';
 import { sendJson } from './exchange.ts';
 import { readGoalRunRequest } from './goal-run-request.ts';
-import { goalRunView } from './goal-run-view.ts';
+import { goalRunView } from '../publication/goal-run-view.ts';
 import { idempotencyKey, requireJsonContent } from './headers.ts';
 import { queryParameters } from './query.ts';
 import { maxGoalRunBytes } from './settings.ts';

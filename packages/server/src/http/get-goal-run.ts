@@ -4,7 +4,7 @@ import { Refusal } from '../platform/refusal.ts';
 import type { FindRun } from '../storage/runs.ts';
 import type { Gate } from './auth.ts';
 import { sendJson } from './exchange.ts';
-import { goalRunView, isFinished } from './goal-run-view.ts';
+import { goalRunView, isFinished } from '../publication/goal-run-view.ts';
 import { queryParameters } from './query.ts';
 
 export interface GetGoalRun {

@@ -1,4 +1,4 @@
-import type { Rate } from './token-buckets.ts';
+import type { Rate } from '../platform/token-buckets.ts';
 
 export interface HttpSettings {
   /** Where clients reach the API, for the OpenAPI document; null lets it name the address that served it. */

@@ -5,6 +5,8 @@ export interface AccountRow {
   readonly name: string;
   readonly max_active_calls: number;
   readonly active_calls: number;
+  readonly max_inbound_calls: number;
+  readonly active_inbound_calls: number;
   readonly max_active_tasks: number | null;
   readonly region: string;
   /** Id of the number. */
@@ -14,7 +16,7 @@ export interface AccountRow {
   readonly created_at: Date;
 }
 
-const columns = `id, name, max_active_calls, active_calls, max_active_tasks, region,
+const columns = `id, name, max_active_calls, active_calls, max_inbound_calls, active_inbound_calls, max_active_tasks, region,
   (select n.id from numbers n where n.phone = default_number) as default_number,
   monthly_budget::text, created_at`;
 
@@ -37,11 +39,14 @@ export const findAccount = statement<AccountRow>(
    select ${columns} from accounts where name = $1 limit 1`,
 );
 
-/** Values: id, most calls at a time, most call tasks (null: by its lines), region, id of its default number or null,
- * monthly budget or null. */
+/**
+ * Values: id, most calls at a time, most call tasks (null: by its lines), region, id of its default number or null,
+ * monthly budget or null, most inbound calls at a time.
+ */
 export const updateAccount = statement<AccountRow>(
   'update_account',
   `update accounts set max_active_calls = $2, max_active_tasks = $3, region = $4,
-                      default_number = (select n.phone from numbers n where n.id = $5), monthly_budget = $6::bigint
+                      default_number = (select n.phone from numbers n where n.id = $5), monthly_budget = $6::bigint,
+                      max_inbound_calls = $7
    where id = $1 returning ${columns}`,
 );

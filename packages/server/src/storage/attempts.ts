@@ -83,7 +83,7 @@ export const recordTurn = statement<{ readonly attempt_id: string }>(
      returning attempt_id, index
    ), opted_out as (
      insert into do_not_call (account_id, phone, run_id)
-     select r.account_id, r.phone, r.id from held h join runs r on r.id = h.run_id where $12
+     select r.account_id, r.phone, r.id from held h join runs r on r.id = h.run_id where $12 and r.phone is not null
      on conflict do nothing
    ), source as (select h.run_id, t.attempt_id, t.index from held h cross join turn t),
    ${appendEvent('source', {
@@ -118,7 +118,7 @@ export const endCallRun = statement<{
 function endText(slots: string, columns: string): string {
   return `with ${dialLease}, done as (
      delete from jobs j where j.queue = 'dial' and j.subject_id = (select run_id from held)
-     returning j.subject_id as run_id, j.account_id, j.carrier
+     returning j.subject_id as run_id, j.account_id, j.carrier, j.inbound
    ), ${slots} run as (
      update runs r set status = $3, error_code = $4, error_detail_code = $5,
                        completed_at = greatest(now(), r.created_at)

@@ -1,29 +1,26 @@
 /** What the console shows beyond the operator API. Reads only (I7). */
 import type { GoalFile, GoalRunErrorCode, GoalRunStatus } from '@trunkcall/contract';
 import { statement } from './database.ts';
-import { runColumns, type RunRow } from './runs.ts';
+import { operatorRunColumns, type OperatorRunRow } from './run-views.ts';
 
-export interface ConsoleRunRow extends RunRow {
-  readonly account_id: string;
-  readonly phone: string;
-  readonly cancel_requested_at: Date | null;
+export interface ConsoleRunRow extends OperatorRunRow {
   readonly title: string;
 }
 
-const columns = `${runColumns}, r.account_id, r.phone, r.cancel_requested_at,
+const columns = `${operatorRunColumns},
   (select s.content ->> 'title' from run_specs s where s.id = r.run_spec_id limit 1) as title`;
 
 /** Ids begin with their time, so a time is the beginning of an id; `~` stands behind every digit of one. */
 const filters = `r.account_id = $1 and r.goal_id is not null
      and r.public_id < coalesce($2, 'grun_~') and r.public_id >= coalesce($3, 'grun_')
      and ($4::text is null or r.status = $4) and ($5::text is null or r.error_code = $5)
-     and ($6::text is null or right(r.phone, length($6)) = $6)
+     and ($6::text is null or right(r.phone, length($6)) = $6) and ($8::text is null or r.direction = $8)
    order by r.public_id desc limit $7`;
 
 /**
  * Goal Runs of an account, newest first. A filter that is rare among the newest costs a walk back to its runs.
  * Values: account id, public id to begin behind (null: from the newest), least public id (null: to the oldest), status,
- * error code, last digits of the number (null: any), most rows.
+ * error code, last digits of the number (null: any), most rows, direction (null: any).
  */
 export const listAccountRuns = statement<ConsoleRunRow>(
   'console_list_runs',
@@ -33,7 +30,7 @@ export const listAccountRuns = statement<ConsoleRunRow>(
 /** The same for one Goal, along its own index. Values: as above, and the goal id. */
 export const listAccountRunsOfGoal = statement<ConsoleRunRow>(
   'console_list_runs_of_goal',
-  `select ${columns} from runs r where r.goal_id = $8 and ${filters}`,
+  `select ${columns} from runs r where r.goal_id = $9 and ${filters}`,
 );
 
 /** The account of a Goal Run, and what was pinned for it. Values: public id. */

@@ -49,7 +49,7 @@ export const readWorkers = statement<WorkerRow>(
 );
 
 export interface CounterRow {
-  /** 'account:<id>', 'deployment' or 'carrier:<name>'. */
+  /** 'account:<id>', 'inbound:<account id>', 'deployment' or 'carrier:<name>'. */
   readonly scope: string;
   readonly counted: number;
   readonly leased: number;
@@ -58,10 +58,13 @@ export interface CounterRow {
 /** Counters of live calls that differ from the leases that they count; none when all is well. */
 export const readWrongCounters = statement<CounterRow>(
   'doctor_wrong_counters',
-  `with held as (select account_id, carrier from jobs where queue = 'dial' and worker is not null and carrier is not null),
+  `with held as (select account_id, carrier, inbound from jobs where queue = 'dial' and worker is not null and carrier is not null),
    counters as (
      select 'account:' || a.id as scope, a.active_calls as counted,
-            (select count(*) from held h where h.account_id = a.id) as leased from accounts a
+            (select count(*) from held h where h.account_id = a.id and not h.inbound) as leased from accounts a
+     union all
+     select 'inbound:' || a.id, a.active_inbound_calls,
+            (select count(*) from held h where h.account_id = a.id and h.inbound) from accounts a
      union all
      select c.scope, c.active_calls,
             (select count(*) from held h where c.scope in ('deployment', 'carrier:' || h.carrier)) from capacity c

@@ -2,7 +2,8 @@
  * The queue's table. A job is free (`worker` null) or leased; a lease is a worker's name, a deadline on the
  * database's clock and a fence that grows with every claim. A dial job that is leased holds one slot of its
  * account, of its carrier and of the deployment: claim and release move the job and the counters in one
- * statement, so they can not drift apart.
+ * statement, so they can not drift apart. The job of an inbound call is leased from its beginning (`inbound.ts`), and
+ * holds a slot of its account's inbound calls instead.
  *
  * Rows of `jobs` are named by a sub-select, not by a join: a join with one row looks just as cheap the wrong way
  * round while the table is empty, and that plan is kept.
@@ -62,12 +63,13 @@ export interface DialJob extends ClaimedJob {
 }
 
 /**
- * The part of a statement that gives back the slots of the one job in `source` (account_id, carrier). The shared
+ * The part of a statement that gives back the slots of the one job in `source` (account_id, carrier, inbound). The shared
  * counters are locked in the order of their names, as a claim does; an update alone would take them in any order. They
  * are looked for only behind the account, so that nobody waits for an account while all others wait for them.
  */
 export const releaseSlots = (source: string): string => `slot as (
-     update accounts a set active_calls = a.active_calls - 1
+     update accounts a set active_calls = a.active_calls - case when s.inbound then 0 else 1 end,
+                           active_inbound_calls = a.active_inbound_calls - case when s.inbound then 1 else 0 end
      from ${source} s where a.id = s.account_id and s.carrier is not null
      returning s.carrier
    ), gates as materialized (
@@ -218,6 +220,8 @@ export const seizeExpiredJob = statement<{
   readonly fence: number;
   readonly tries: number;
   readonly account_id: string;
+  /** Of an inbound call. */
+  readonly inbound: boolean;
   /** The call of the run of a dial job. */
   readonly call_id: string | null;
 }>(
@@ -226,7 +230,7 @@ export const seizeExpiredJob = statement<{
    where queue = $1 and subject_id = (
      select subject_id from jobs where queue = $1 and subject_id = $2 and worker is not null and leased_until < now()
      for no key update skip locked)
-   returning fence, tries, account_id, (select call_id from runs where id = $2) as call_id`,
+   returning fence, tries, account_id, inbound, (select call_id from runs where id = $2) as call_id`,
 );
 
 /**
@@ -236,7 +240,7 @@ export const seizeExpiredJob = statement<{
 export const putBackJob = statement<{ readonly subject_id: string }>(
   'put_back_job',
   `with held as (
-     select subject_id, account_id, carrier from jobs
+     select subject_id, account_id, carrier, inbound from jobs
      where queue = $3 and subject_id = $1 and fence = $2 and worker is not null for no key update
    ), freed as (
      update jobs j set worker = null, carrier = null, leased_until = null,
@@ -252,7 +256,7 @@ export const putBackJob = statement<{ readonly subject_id: string }>(
 /** Gives back the slots of a job that was ended before in the same transaction. Values: account id, carrier. */
 export const releaseCallSlots = statement<never>(
   'release_call_slots',
-  `with source as (select $1::text as account_id, $2::text as carrier), ${releaseSlots('source')} select 1`,
+  `with source as (select $1::text as account_id, $2::text as carrier, false as inbound), ${releaseSlots('source')} select 1`,
 );
 
 /** Makes sure that the shared counters exist. Values: scopes. */

@@ -8,13 +8,14 @@ export interface ConversationRow {
   /** IANA time zone; null when none is pinned. */
   readonly timezone: string | null;
   readonly answered_at: Date | null;
+  readonly inbound: boolean;
 }
 
 /** The pinned schema of a run, and when and where its conversation was held. Values: run id. */
 export const findResultSchema = statement<ConversationRow>(
   'find_result_schema',
   `select s.content -> 'result_schema' as result_schema, s.content -> 'calling_window' ->> 'timezone' as timezone,
-          a.answered_at
+          a.answered_at, r.direction = 'inbound' as inbound
    from runs r join run_specs s on s.id = r.run_spec_id left join attempts a on a.id = r.attempt_id where r.id = $1`,
 );
 
@@ -38,7 +39,7 @@ export const findTurns = statement<TurnRow>(
  * good. Values: run id, fence, result (JSON text or null), evidence (JSON text or null), error code, error
  * detail, event id.
  */
-export const publishResult = statement<{ readonly run_id: string }>(
+export const publishResult = statement<{ readonly run_id: string; readonly inbound: boolean }>(
   'publish_result',
   `with held as (
      select subject_id from jobs
@@ -49,14 +50,14 @@ export const publishResult = statement<{ readonly run_id: string }>(
      update runs r set result = $3::json, evidence = $4::json, error_code = $5, error_detail_code = $6
      from done d
      where r.id = d.subject_id and r.status = 'completed' and r.result is null and r.error_code is null
-     returning r.id as run_id
+     returning r.id as run_id, r.direction = 'inbound' as inbound
    ), event as (
      insert into events (trace_id, seq, id, type, details)
      select r.run_id, coalesce((select max(seq) from events e where e.trace_id = r.run_id), 0) + 1, $7,
             'call.result_ready', json_build_object('error_code', $5::text)
      from run r
    )
-   select run_id from run`,
+   select run_id, inbound from run`,
 );
 
 /** What was said with each recipient of a call, in order. Values: call id. */

@@ -1,29 +1,33 @@
 /** Goal Runs as the operator sees them: with attempts, transcript, events and evidence. Reads only (I7). */
-import type { Scalar, Variables } from '@trunkcall/contract';
+import type { Direction, Scalar, Variables } from '@trunkcall/contract';
 import type { Note } from '../agents/agent.ts';
 import { statement } from './database.ts';
 import { runColumns, type RunRow } from './runs.ts';
 
 export interface OperatorRunRow extends RunRow {
   readonly account_id: string;
-  readonly phone: string;
+  readonly direction: Direction;
+  /** The other party's; null for a caller who does not show it. */
+  readonly phone: string | null;
+  /** The number of ours that was called. */
+  readonly number_id: string | null;
   readonly cancel_requested_at: Date | null;
 }
 
-const columns = `${runColumns}, r.account_id, r.phone, r.cancel_requested_at`;
+export const operatorRunColumns = `${runColumns}, r.account_id, r.direction, r.phone, r.number_id, r.cancel_requested_at`;
 
 /** `~` stands behind every digit of an id: without a cursor the page begins with the newest. */
 const newestFirst = `($1::text is null or r.account_id = $1) and ($2::text is null or r.status = $2)
-     and r.public_id < coalesce($3, 'grun_~')
+     and r.public_id < coalesce($3, 'grun_~') and ($5::text is null or r.direction = $5)
    order by r.public_id desc limit $4`;
 
 /**
  * All Goal Runs, newest first. An account or a status that is rare among the newest costs a walk back to its runs.
- * Values: account id, status (null: any), public id to continue behind (null: none), most rows.
+ * Values: account id, status (null: any), public id to continue behind (null: none), most rows, direction (null: any).
  */
 export const listRuns = statement<OperatorRunRow>(
   'operator_list_runs',
-  `select ${columns} from runs r where r.goal_id is not null and ${newestFirst}`,
+  `select ${operatorRunColumns} from runs r where r.goal_id is not null and ${newestFirst}`,
 );
 
 /**
@@ -32,7 +36,7 @@ export const listRuns = statement<OperatorRunRow>(
  */
 export const listRunsOfGoal = statement<OperatorRunRow>(
   'operator_list_runs_of_goal',
-  `select ${columns} from runs r where r.goal_id = $5 and ${newestFirst}`,
+  `select ${operatorRunColumns} from runs r where r.goal_id = $6 and ${newestFirst}`,
 );
 
 export interface RunDetailRow extends OperatorRunRow {
@@ -50,7 +54,7 @@ export interface EvidenceRow {
 /** Values: public id or run id. */
 export const findRunDetail = statement<RunDetailRow>(
   'operator_find_run_detail',
-  `select ${columns}, r.variables, r.evidence from runs r
+  `select ${operatorRunColumns}, r.variables, r.evidence from runs r
    where r.id = (select id from runs where public_id = $1 union all select id from runs where id = $1 limit 1)
      and r.goal_id is not null`,
 );

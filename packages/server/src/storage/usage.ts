@@ -56,7 +56,7 @@ export const findUncounted = statement<UncountedRow>(
      from page
    ) e
    left join lateral (
-     select p.id, p.run_id, r.account_id, r.goal_id, r.call_id, r.phone, 'outbound' as direction,
+     select p.id, p.run_id, r.account_id, r.goal_id, r.call_id, r.phone, r.direction,
             (p.ended_at at time zone 'UTC')::date as day,
             case when p.answered_at is not null then greatest(
               0, ceil(extract(epoch from p.ended_at - p.answered_at) * 1000)::int8,
@@ -64,7 +64,7 @@ export const findUncounted = statement<UncountedRow>(
             ) end as answered_ms
      from page p
      left join lateral (select attempt_id from usage where attempt_id = p.id limit 1) u on true
-     cross join lateral (select account_id, goal_id, call_id, phone from runs where id = p.run_id limit 1) r
+     cross join lateral (select account_id, goal_id, call_id, phone, direction from runs where id = p.run_id limit 1) r
      where u.attempt_id is null
    ) o on true
    order by o.id`,

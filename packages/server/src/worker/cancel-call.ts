@@ -17,7 +17,12 @@ export async function takeBackCall(db: Database, deps: EndDependencies, callId: 
     // A job that waits has no attempt: one that had would be leased, or gone.
     const [waiting] = await tx.query(claimToCancel, [run.id, 'client']);
     if (waiting === undefined) return false;
-    return endRunWithin(tx, deps, { id: run.id, fence: waiting.fence, callId }, ownEnd('operator'));
+    return endRunWithin(
+      tx,
+      deps,
+      { id: run.id, fence: waiting.fence, callId, inbound: false },
+      ownEnd('operator'),
+    );
   });
 }
 

@@ -22,7 +22,8 @@ export async function cancelRun(
     const [waiting] = await tx.query(claimToCancel, [runId, 'operator']);
     if (waiting !== undefined) {
       await note(tx);
-      const run = { id: runId, fence: waiting.fence, callId: waiting.call_id };
+      // An inbound call never waits.
+      const run = { id: runId, fence: waiting.fence, callId: waiting.call_id, inbound: false };
       await endRunWithin(tx, deps, run, ownEnd('operator'));
       return 'stopped';
     }

@@ -4,6 +4,7 @@ import { settlements } from '../dial/outcome.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Ids } from '../platform/ids.ts';
 import { publishCall } from '../publication/publish-call.ts';
+import { publishInboundRun } from '../publication/publish-inbound.ts';
 import { endCallRun, endExecution } from '../storage/attempts.ts';
 import type { Database, Queryable, SqlValue } from '../storage/database.ts';
 import { releaseCallSlots, type Lease } from '../storage/jobs.ts';
@@ -16,21 +17,22 @@ export interface EndDependencies {
 
 /**
  * Ends a run's telephone execution, waiting out a database that is away. With a run of a call goes, in the same
- * commit, what follows for the call.
+ * commit, what follows for the call; with an inbound run that is final, the news of it.
  *
  * Ends with whether it was ended now. Throws: as `patiently`. Safe to repeat: yes.
  */
 export function endRun(
   deps: EndDependencies & { readonly db: Database },
   lease: Lease,
-  callId: string | null,
+  kind: Pick<EndedRun, 'callId' | 'inbound'>,
   facts: EndFacts,
 ): Promise<boolean> {
   const { db, clock } = deps;
-  const run: EndedRun = { id: lease.subjectId, fence: lease.fence, callId };
+  const run: EndedRun = { id: lease.subjectId, fence: lease.fence, ...kind };
   const end = (tx: Queryable) => endRunWithin(tx, deps, run, facts);
   // A single statement is a transaction by itself.
-  return patiently(clock, () => (callId === null ? end(db) : db.transaction(end)));
+  const isSingle = kind.callId === null && !kind.inbound;
+  return patiently(clock, () => (isSingle ? end(db) : db.transaction(end)));
 }
 
 export interface EndedRun {
@@ -38,17 +40,25 @@ export interface EndedRun {
   readonly fence: number;
   /** The call that it belongs to; null for a Goal Run. */
   readonly callId: string | null;
+  /** Of an inbound call, whose end its owner learns by webhook. */
+  readonly inbound: boolean;
 }
 
 /** The same inside a transaction of the caller's. */
 export async function endRunWithin(
   tx: Queryable,
   deps: EndDependencies,
-  { id, fence, callId }: EndedRun,
+  { id, fence, callId, inbound }: EndedRun,
   facts: EndFacts,
 ): Promise<boolean> {
   const values = [id, fence, ...endValues(deps.ids, facts)];
-  if (callId === null) return (await tx.query(endExecution, values)).length > 0;
+  if (callId === null) {
+    const isEnded = (await tx.query(endExecution, values)).length > 0;
+    // Without an error the run is final with its result.
+    if (isEnded && inbound && settlements[facts.outcome].errorCode !== null)
+      await publishInboundRun(tx, deps, id);
+    return isEnded;
+  }
   const [ended] = await tx.query(endCallRun, values);
   if (ended === undefined) return false;
   if ((await advanceCall(tx, deps.ids, callId)) === 'over') await publishCall(tx, deps, callId);

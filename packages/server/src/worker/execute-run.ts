@@ -1,9 +1,9 @@
 import { renderInstructions } from '../agents/instructions.ts';
-import type { Agent } from '../agents/agent.ts';
-import type { Carrier } from '../carriers/carrier.ts';
+import type { Agent, Brief } from '../agents/agent.ts';
+import type { Carrier, Leg } from '../carriers/carrier.ts';
 import { converse, type Conversed } from '../conversation/converse.ts';
 import { createTranscript } from '../conversation/transcript.ts';
-import { dial, stopOutcome, type Dialled } from '../dial/dial.ts';
+import { dial, stopOutcome } from '../dial/dial.ts';
 import { ownEnd, type EndFacts } from '../dial/outcome.ts';
 import { assert } from '../platform/assert.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -42,22 +42,41 @@ export async function executeRun(deps: ExecutionDependencies, run: DialJob, leas
     await persist(deps.db, deps.clock, lease, putBackJob, ['dial', dialled.inMs, false]);
     return;
   }
-  const { facts, turns } = await carryThrough(deps, run, lease, agent, dialled);
-  const ended = await endRun(deps, lease, run.call_id, facts);
-  deps.log.info(
+  const { facts, turns } =
+    dialled.kind === 'ended'
+      ? { facts: dialled.facts, turns: 0 }
+      : await converseOn(deps, { ...run, direction: 'outbound', announcement: null }, lease, dialled);
+  const stored = await endRun(deps, lease, { callId: run.call_id, inbound: false }, facts);
+  logCall(deps, { ...run, direction: 'outbound' }, { facts, turns, startedAt, stored });
+}
+
+/** The one log line of a call. */
+export function logCall(
+  { log, carrier, clock }: ExecutionDependencies,
+  run: Pick<DialJob, 'subject_id' | 'call_id' | 'account_id'> & Pick<Brief, 'direction'>,
+  end: {
+    readonly facts: EndFacts;
+    readonly turns: number;
+    readonly startedAt: number;
+    readonly stored: boolean;
+  },
+): void {
+  const { facts, turns, startedAt, stored } = end;
+  log.info(
     {
       run_id: run.subject_id,
       call_id: run.call_id,
       account_id: run.account_id,
-      carrier: deps.carrier.name,
+      direction: run.direction,
+      carrier: carrier.name,
       outcome: facts.outcome,
       ended_by: facts.endedBy,
       sip_status: facts.sipStatus,
       q850: facts.q850,
       note: facts.note,
       turns,
-      duration_ms: Math.round(deps.clock.monotonic() - startedAt),
-      stored: ended,
+      duration_ms: Math.round(clock.monotonic() - startedAt),
+      stored,
     },
     'call',
   );
@@ -66,26 +85,32 @@ export async function executeRun(deps: ExecutionDependencies, run: DialJob, leas
 /** Acceptance asked for readiness; an agent that was configured away since then must not make a phone ring. */
 const noAgent = { kind: 'ended', facts: ownEnd('agent_failed', 'no such agent here') } as const;
 
-async function carryThrough(
+/** What an agent must know of a call beside its leg. */
+export type Talk = Pick<DialJob, 'account_name' | 'variables' | 'content'> &
+  Pick<Brief, 'direction' | 'announcement'>;
+
+/** Lets the Goal's agent talk on an answered leg until the call is over; ends with how it ended. */
+export async function converseOn(
   deps: ExecutionDependencies,
-  run: DialJob,
+  run: Talk,
   lease: Lease,
-  agent: Agent | undefined,
-  dialled: Extract<Dialled, { kind: 'answered' | 'ended' }>,
+  answered: { readonly attemptId: string; readonly leg: Leg; readonly stored: Promise<unknown> },
 ): Promise<{ facts: EndFacts; turns: number }> {
-  if (dialled.kind === 'ended') return { facts: dialled.facts, turns: 0 };
-  assert(agent !== undefined, 'nothing was dialled without an agent');
   const { content } = run;
+  const agent = deps.agents.find(({ kind }) => kind === content.agent.kind);
+  assert(agent !== undefined, 'nothing is dialled or answered without an agent');
   const callLimitMs = content.limits.call_seconds * 1_000;
   const transcript = createTranscript({
     ...deps,
     lease,
-    attemptId: dialled.attemptId,
-    after: dialled.stored,
+    attemptId: answered.attemptId,
+    after: answered.stored,
   });
   const conversed = await converse({
     agent,
     brief: {
+      direction: run.direction,
+      announcement: run.announcement,
       callerName: run.account_name,
       title: content.title,
       instructions: renderInstructions(content.instructions, run.variables),
@@ -98,7 +123,7 @@ async function carryThrough(
       recorded: content.record === true,
       wrapUpAtMs: callLimitMs - wrapUpMs,
     },
-    leg: dialled.leg,
+    leg: answered.leg,
     lease,
     transcript,
     callLimitMs,

@@ -5,9 +5,10 @@ import { assert } from '../platform/assert.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
-import type { Database, SqlValue } from '../storage/database.ts';
+import { publishInboundRun } from '../publication/publish-inbound.ts';
+import type { Database, Queryable, SqlValue } from '../storage/database.ts';
 import { putBackJob, type Lease } from '../storage/jobs.ts';
-import { persist } from '../storage/persist.ts';
+import { patiently, persist } from '../storage/persist.ts';
 import { findResultSchema, findTurns, publishResult, type ConversationRow } from '../storage/results.ts';
 import { retryPausesMs, tooLate } from './retries.ts';
 
@@ -17,6 +18,8 @@ export interface ResultDependencies {
   readonly ids: Ids;
   readonly log: Logger;
   readonly extractor: Extractor;
+  /** Told after an inbound run became final, so that its webhooks need not wait. */
+  readonly onPublished: () => void;
 }
 
 /** One extraction takes no longer. */
@@ -47,7 +50,14 @@ export async function processResult(deps: ResultDependencies, lease: Lease): Pro
       return;
     }
   }
-  const published = await persist(deps.db, deps.clock, lease, publishResult, publishValues(deps.ids, drawn));
+  const values = publishValues(deps.ids, drawn);
+  const held = [lease.subjectId, lease.fence] as const;
+  const publish = (tx: Queryable) => publishRunResult(tx, deps, held, values);
+  // A single statement is a transaction by itself.
+  const published = await patiently(deps.clock, () =>
+    run.inbound ? deps.db.transaction(publish) : publish(deps.db),
+  );
+  if (published && run.inbound) deps.onPublished();
   const error = drawn.kind === 'result' ? null : drawn.kind === 'error' ? drawn.code : 'result_failed';
   deps.log.info(
     { run_id: lease.subjectId, error_code: error, tries: lease.tries, stored: published },
@@ -60,6 +70,21 @@ function heldOn({ answered_at: at, timezone }: ConversationRow): Pick<Extraction
   if (at === null) return {};
   const day = DateTime.fromJSDate(at, { zone: timezone ?? 'UTC' }).setLocale('en');
   return { heldOn: day.toFormat('cccc, yyyy-MM-dd') };
+}
+
+/**
+ * Publishes the result of a run whose extraction is `held` (run id, fence), and with that of an inbound run the news of
+ * it. Ends with whether it was published now.
+ */
+export async function publishRunResult(
+  tx: Queryable,
+  deps: { readonly ids: Ids; readonly clock: Clock },
+  held: readonly [string, number],
+  values: readonly SqlValue[],
+): Promise<boolean> {
+  const [published] = await tx.query(publishResult, [...held, ...values]);
+  if (published?.inbound === true) await publishInboundRun(tx, deps, published.run_id);
+  return published !== undefined;
 }
 
 type Drawn = Awaited<ReturnType<typeof drawResult>>;

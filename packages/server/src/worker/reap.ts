@@ -3,10 +3,9 @@ import type { Logger } from '../platform/log.ts';
 import { findAttempt } from '../storage/attempts.ts';
 import { DatabaseUnavailable, type Database, type Queryable } from '../storage/database.ts';
 import { findExpiredJobs, putBackJob, seizeExpiredJob, type Queue } from '../storage/jobs.ts';
-import { publishResult } from '../storage/results.ts';
 import { publishNoConclusion } from './conclude-call.ts';
 import { endRunWithin, type EndDependencies } from './end-run.ts';
-import { failedValues } from './process-result.ts';
+import { failedValues, publishRunResult } from './process-result.ts';
 
 const maxJobsPerRound = 100;
 /** A job whose workers died so often is taken to be the reason of their death. */
@@ -18,6 +17,7 @@ const maxTries = 5;
  * - A dial job with an intent to dial: the phone may have rung, so it is never dialled again (I4). The run
  *   ends as `call_failed / worker_lost`.
  * - A dial job without: it is put back, and another worker dials.
+ * - An inbound call: it has its attempt from the beginning, so it ends as `worker_lost`, too.
  * - An extraction, or the conclusion of a call: done again.
  *
  * Taking the lease away, reading the intent and the decision are one transaction; taking it away first raises
@@ -51,7 +51,7 @@ async function decide(
 ): Promise<string | null> {
   const [seized] = await tx.query(seizeExpiredJob, [queue, subjectId]);
   if (seized === undefined) return null;
-  const held = [subjectId, seized.fence];
+  const held = [subjectId, seized.fence] as const;
   const worn = seized.tries >= maxTries;
   const dialled = queue === 'dial' && (await tx.query(findAttempt, [subjectId])).length > 0;
   if (!worn && !dialled) {
@@ -63,12 +63,12 @@ async function decide(
       await endRunWithin(
         tx,
         deps,
-        { id: subjectId, fence: seized.fence, callId: seized.call_id },
+        { id: subjectId, fence: seized.fence, callId: seized.call_id, inbound: seized.inbound },
         ownEnd('worker_lost'),
       );
       return 'worker_lost';
     case 'extract':
-      await tx.query(publishResult, [...held, ...failedValues(deps.ids)]);
+      await publishRunResult(tx, deps, held, failedValues(deps.ids));
       return 'result_failed';
     case 'conclude':
       await publishNoConclusion(tx, deps, subjectId, seized.fence);

@@ -1,5 +1,5 @@
 import type { Agent } from '../agents/agent.ts';
-import type { Carrier } from '../carriers/carrier.ts';
+import type { Carrier, Incoming } from '../carriers/carrier.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
@@ -16,6 +16,8 @@ import {
   type Lease,
   type Queue,
 } from '../storage/jobs.ts';
+import { admitIncoming } from '../inbound/admit.ts';
+import { answerIncoming } from './answer-incoming.ts';
 import { concludeCall } from './conclude-call.ts';
 import { executeRun } from './execute-run.ts';
 import { processResult } from './process-result.ts';
@@ -64,7 +66,7 @@ const maxAftermath = 16;
 const maxClaim = 50;
 
 /**
- * Starts the part of the service that phones people: claims jobs, leads their work, keeps their leases, and
+ * Starts the part of the service that phones people and answers them: claims jobs, leads their work, keeps their leases, and
  * takes over what dead workers left. Throws: DatabaseUnavailable when the database can not be asked now.
  */
 export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
@@ -83,13 +85,36 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     extract: createWake(clock),
     conclude: createWake(clock),
   };
+
+  const limits = [settings.maxDeploymentCalls, settings.maxCarrierCalls];
+  /** Inbound calls of which nothing is stored yet. */
+  const arriving = new Set<Promise<void>>();
+  const roomForCalls = () => settings.maxCallsPerProcess - working.dial.size - arriving.size;
   await db.query(ensureCapacity, [scopes]);
 
+  async function takeIncoming(incoming: Incoming): Promise<void> {
+    const askedAt = clock.monotonic();
+    const admission = { ...deps, worker: name, leaseMs: settings.leaseMs, scopes, limits };
+    const call = await admitIncoming(admission, incoming);
+    if (call !== null) begin('dial', call, askedAt, (lease) => answerIncoming(deps, call, incoming, lease));
+  }
+
+  carrier.onIncoming((incoming) => {
+    if (roomForCalls() <= 0) {
+      log.info(
+        { carrier: carrier.name, trunk: incoming.trunk },
+        'inbound call refused: this process is full',
+      );
+      return incoming.reject({ reason: 'unavailable', retryAfterSeconds: null });
+    }
+    const arrived = takeIncoming(incoming).finally(() => arriving.delete(arrived));
+    arriving.add(arrived);
+  });
+
   async function claimDials(): Promise<boolean> {
-    const room = Math.min(maxClaim, settings.maxCallsPerProcess - working.dial.size);
+    const room = Math.min(maxClaim, roomForCalls());
     if (room <= 0) return false;
     const askedAt = clock.monotonic();
-    const limits = [settings.maxDeploymentCalls, settings.maxCarrierCalls];
     const jobs = await db.query(claimDialJobs, [name, carrier.name, scopes, limits, room, settings.leaseMs]);
     for (const job of jobs) begin('dial', job, askedAt, (lease) => executeRun(deps, job, lease));
     // Fewer than asked for: no more are due, or their limits are reached, and then the next slot wakes us.
@@ -169,8 +194,10 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   let stopped: Promise<void> | undefined;
   async function stop(): Promise<void> {
     stopping.abort();
+    carrier.onIncoming(null);
     for (const each of Object.values(wakes)) each.wake();
     await loops;
+    await Promise.all(arriving);
     const live = Promise.all(Object.values(working).flatMap((work) => [...work]));
     const inTime = new AbortController();
     await Promise.race([live, clock.sleep(settings.drainMs, inTime.signal)]);

@@ -36,6 +36,50 @@ export function agentConformance(name: string, build: () => AgentUnderTest | Pro
       expect(second?.text).toContain('Parcel Post');
     });
 
+    it('A1: who calls us hears whose automated assistant answers, and never that we have called', async () => {
+      const { agent, locales } = await build();
+      for (const { locale, automated } of locales) {
+        const { turns, end } = await talk({ agent, locale, caller: 'cooperates' });
+        const [first] = turns;
+        expect(first).toMatchObject({ speaker: 'bot' });
+        expect(first?.offsetMs).toBeLessThan(1_500);
+        expect(first?.text.split(/(?<=[.!?])\s/)[0]).toMatch(automated);
+        expect(first?.text).toContain('Parcel Post');
+        const ours = turns.filter(({ speaker }) => speaker === 'bot').map(({ text }) => text);
+        expect(ours.join(' ')).not.toMatch(/calling|I call|llamo|llamamos/);
+        expect(end.kind).not.toBe('failed');
+      }
+    });
+
+    it('A2: it ends by itself with everybody who calls us', async () => {
+      const { agent } = await build();
+      for (const caller of ['answers_uselessly', 'says_nothing', 'opts_out', 'talks_over'] as const) {
+        const call = await talk({ agent, caller });
+        expect(call).toMatchObject({ limitReached: false, legEnd: { reason: 'hung_up', endedBy: 'us' } });
+        expect(call.end.kind).toBe(caller === 'opts_out' ? 'opted_out' : 'finished');
+      }
+      const left = await talk({ agent, caller: 'hangs_up_midway' });
+      expect(left.end).toEqual({ kind: 'callee_left' });
+    });
+
+    it('says an announcement, and nothing else, until it was heard', async () => {
+      const { agent, locales } = await build();
+      const announcement = 'We are closed. Please call on Monday.';
+      for (const { locale, automated } of locales) {
+        const { turns, end, drawn } = await talk({ agent, locale, caller: 'says_nothing', announcement });
+        expect(turns.map(({ speaker }) => speaker)).toEqual(['bot']);
+        expect(turns[0]?.text).toMatch(automated);
+        expect(turns[0]?.text).toContain(announcement);
+        expect(end).toEqual({ kind: 'finished' });
+        expect(drawn.kind).toBe('error');
+      }
+      const { turns } = await talk({ agent, caller: 'talks_over', announcement });
+      const [cut, ...later] = turns.filter(({ speaker }) => speaker === 'bot');
+      expect(cut?.interrupted).toBe(true);
+      expect(later.length).toBeGreaterThan(0);
+      expect(later.map(({ text }) => text).join(' ')).not.toContain('?');
+    });
+
     it('says why it can not serve a locale that it does not speak', async () => {
       const { agent } = await build();
       expect(agent.problems('tlh-XX', 'speech').join()).toContain('tlh-XX');

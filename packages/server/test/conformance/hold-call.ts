@@ -1,8 +1,8 @@
 /** Holds one call on a carrier with an agent, as the service does, and draws its result. */
-import type { GoalFile, ResultSchema, ScriptedCallee, Variables } from '@trunkcall/contract';
+import type { CallerBehavior, GoalFile, ResultSchema, ScriptedCallee, Variables } from '@trunkcall/contract';
 import type { Agent, Brief, ConversationEnd, Turn } from '../../src/agents/agent.ts';
 import { createScriptedAgent } from '../../src/agents/scripted/scripted-agent.ts';
-import type { Carrier, Ending, LegEnd } from '../../src/carriers/carrier.ts';
+import type { Accepted, Carrier, CallOrder, Ending, LegEnd, Placed } from '../../src/carriers/carrier.ts';
 import { createSimulatedNetwork } from '../../src/carriers/simulated/network.ts';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
 import { drawResult, type DrawnResult } from '../../src/result/draw-result.ts';
@@ -43,6 +43,9 @@ export interface CallOptions {
   readonly callLimitMs?: number;
   readonly wrapUpAtMs?: number;
   readonly signal?: AbortSignal;
+  /** A simulated person calls us, and behaves so. */
+  readonly caller?: CallerBehavior;
+  readonly announcement?: string;
 }
 
 export type HeldCall =
@@ -64,24 +67,26 @@ export async function holdCall(options: CallOptions = {}): Promise<HeldCall> {
   const callLimitMs = options.callLimitMs ?? 120_000;
   const signal = options.signal ?? new AbortController().signal;
   const locale = options.locale ?? 'en-US';
-  const placed = await carrier.place(
-    {
-      attemptId: 'att_test',
-      to: options.to ?? '+12125550100',
-      from: null,
-      ringLimitMs: 30_000,
-      locale,
-      simulation: { resultSchema, callees: options.callees ?? [] },
-    },
-    { progress: () => undefined },
-    signal,
-  );
+  const order: CallOrder = {
+    attemptId: 'att_test',
+    to: options.to ?? '+12125550100',
+    from: null,
+    ringLimitMs: 30_000,
+    locale,
+    simulation: { resultSchema, callees: options.callees ?? [] },
+  };
+  const placed =
+    options.caller === undefined
+      ? await carrier.place(order, { progress: () => undefined }, signal)
+      : await rung(options.caller, order, signal);
   if (placed.kind === 'ended') return placed;
 
   const { leg } = placed;
   const turns: Turn[] = [];
   const brief = briefFor({
     ...options,
+    direction: options.caller === undefined ? 'outbound' : 'inbound',
+    announcement: options.announcement ?? null,
     resultSchema,
     locale,
     wrapUpAtMs: options.wrapUpAtMs ?? callLimitMs - 30_000,
@@ -97,8 +102,22 @@ export async function holdCall(options: CallOptions = {}): Promise<HeldCall> {
   return { kind: 'talked', end, legEnd, turns, drawn, limitReached, lengthMs: leg.clock.now() };
 }
 
+/** The leg of somebody who calls us. */
+async function rung(does: CallerBehavior, order: CallOrder, signal: AbortSignal): Promise<Placed> {
+  const network = createSimulatedNetwork({ clock: testClock, speed: Infinity });
+  const accepted = Promise.withResolvers<Accepted>();
+  network.onIncoming((call) => void call.accept(order, signal).then(accepted.resolve));
+  const { to: from } = order;
+  void network.ring({ callId: 'sim_test', to: '+12025550142', from, does });
+  const call = await accepted.promise;
+  if (call.kind !== 'answered') throw new Error(call.kind);
+  return call;
+}
+
 export function briefFor(over: Partial<Omit<Brief, 'resultSchema'>> & Pick<Brief, 'resultSchema'>): Brief {
   return {
+    direction: over.direction ?? 'outbound',
+    announcement: over.announcement ?? null,
     callerName: 'Parcel Post',
     title: over.title ?? 'Your parcel delivery',
     instructions: 'You call about a delivery.',

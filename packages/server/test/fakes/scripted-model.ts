@@ -10,7 +10,7 @@ import {
   type Script,
   type Step,
 } from '../../src/agents/scripted/dialogue.ts';
-import { languages, localeFor, regionOf, type Locale } from '../../src/agents/scripted/locales/locale.ts';
+import { languages, localeOfCall, regionOf, type Locale } from '../../src/agents/scripted/locales/locale.ts';
 import { dayAt } from '../../src/agents/scripted/understanding/dates.ts';
 import type { Model, ModelItem, Reply } from './realtime-session.ts';
 
@@ -37,6 +37,8 @@ export function scriptedModel(now: number): Model {
   }
 
   return ({ instructions, items }) => {
+    const announced = /one announcement[^]*?exactly: “(.*?)”[^]*?exactly: “(.*?)”/.exec(instructions);
+    if (announced !== null) return ending([announced[1] ?? '', announced[2] ?? '', 'Goodbye.']);
     const { locale, script } = readInstructions(instructions, now);
     const { texts } = locale;
     const heard = heardSince(items);
@@ -92,11 +94,12 @@ function replyOf({ say, press, note, dialogue: { end, phase } }: Step, opening: 
 }
 
 function readInstructions(instructions: string, now: number): { locale: Locale; script: Script } {
-  const [, callerName = '', title = ''] =
-    /called somebody for “(.*?)”, about “(.*?)”/.exec(instructions) ?? [];
+  const [, how = '', callerName = '', title = ''] =
+    /(called somebody|answer calls) for “(.*?)”, about “(.*?)”/.exec(instructions) ?? [];
+  const direction = how === 'answer calls' ? 'inbound' : 'outbound';
   const spoken = /Speak (.*?), unless/.exec(instructions)?.[1] ?? '';
   const language = languages.find((code) => spoken.includes(nameOf(code))) ?? '';
-  const locale = localeFor(language);
+  const locale = localeOfCall({ locale: language, recorded: false, direction });
   if (locale === null) throw new Error(`the model does not speak ${spoken}`);
   const asked = JSON.parse(/\[[\s\S]*\](?=[^\]]*$)/.exec(instructions)?.[0] ?? '[]') as FieldToAsk[];
   const script: Script = {
@@ -104,6 +107,7 @@ function readInstructions(instructions: string, now: number): { locale: Locale; 
     grammar: locale.grammar,
     today: dayAt(now, 'UTC'),
     region: spoken.includes('American') ? 'US' : regionOf('en-GB'),
+    direction,
     callerName,
     title,
     // What to do about a machine is told to the model when it meets one.

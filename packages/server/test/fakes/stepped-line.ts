@@ -206,6 +206,7 @@ export function steppedCarrier(
     lines,
     reaches: () => ({ ok: true }),
     forbids: () => null,
+    onIncoming: () => undefined,
     reserve: async () => ({ kind: 'ready', release: async () => undefined }),
     async place() {
       const line = new SteppedLine(law);

@@ -18,6 +18,7 @@ import { listAccountCalls } from '../../src/storage/console-calls.ts';
 import { listMovingCalls, listMovingDeliveries } from '../../src/storage/console-views.ts';
 import type { Database, Statement } from '../../src/storage/database.ts';
 import * as events from '../../src/storage/events.ts';
+import { acceptInbound, findInboundRun, findLine, findRunOfCall } from '../../src/storage/inbound.ts';
 import {
   claimDialJobs,
   claimJobs,
@@ -94,6 +95,10 @@ const hot: readonly Statement<unknown>[] = [
   findResultSchema,
   findTurns,
   publishResult,
+  findLine,
+  acceptInbound,
+  findRunOfCall,
+  findInboundRun,
   findCallConversations,
   ...Object.values(callAcceptance),
   ...Object.values(callViews).filter((value) => typeof value !== 'string'),

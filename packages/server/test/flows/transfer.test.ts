@@ -7,11 +7,17 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { statement, type Database } from '../../src/storage/database.ts';
 import { exportData, importData } from '../../src/storage/transfer.ts';
 import { freshDatabase, type TestDatabase } from '../kit/database.ts';
-import { createHarness } from './execution/harness.ts';
+import { addNumber } from '../kit/fixtures.ts';
+import { createHarness, ids } from './execution/harness.ts';
 
 const found = statement<never>(
   'test_found',
   `insert into deployment (environment, cursor_secret) values ('test', '\\x00ff10')`,
+);
+/** Account and number refer to each other. */
+const showNumber = statement<never>(
+  'test_show_number',
+  'update accounts set default_number = $2 where id = $1',
 );
 const digest = statement<{ digest: string }>(
   'test_digest',
@@ -19,6 +25,7 @@ const digest = statement<{ digest: string }>(
      select 'r' || to_json(r)::text as x from runs r union all select 't' || to_json(t)::text from turns t
      union all select 's' || to_json(s)::text from run_specs s union all select 'e' || to_json(e)::text from events e
      union all select 'k' || to_json(k)::text from idempotency_keys k union all select 'd' || to_json(d)::text from deployment d
+     union all select 'n' || to_json(n)::text from numbers n union all select 'a' || to_json(a)::text from accounts a
    ) all_rows`,
 );
 
@@ -53,6 +60,11 @@ it('moves everything from the embedded database to PostgreSQL, to the byte', asy
   const goalId = await harness.publish({ title: 'Grüße – "quoted" \\ back' });
   const run = await harness.run(goalId, '+12025550100', { name: 'Zoë 🙂 \n line' });
   await harness.until(run);
+  const phone = '+12025550142';
+  await addNumber(db, ids, { phone, accountId: harness.accountId, goalId });
+  await db.query(showNumber, [harness.accountId, phone]);
+  // Its Goal requires a variable: what is left of the call is a counter.
+  expect(await harness.ring({ callId: 'sim_1', to: phone, from: null })).toMatchObject({ kind: 'refused' });
   await harness.stop();
   await db.query(found);
 

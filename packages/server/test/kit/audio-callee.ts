@@ -225,6 +225,7 @@ export function audioCarrier(
     media: 'audio',
     reaches: () => ({ ok: true }),
     forbids: () => null,
+    onIncoming: () => undefined,
     reserve: async () => ({ kind: 'ready', release: async () => undefined }),
     async place() {
       const line = new AudioLine(law, textOf);

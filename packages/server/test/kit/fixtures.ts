@@ -52,6 +52,22 @@ export async function createAccount(db: Database, ids: Ids, maxActiveCalls = 100
   return id;
 }
 
+const insertNumber = statement<never>(
+  'fixture_number',
+  'insert into numbers (id, phone, account_id, inbound_goal_id) values ($1, $2, $3, $4)',
+);
+
+/** Enters a number of the account's own that the Goal answers. Ends with its id. */
+export async function addNumber(
+  db: Database,
+  ids: Ids,
+  number: { readonly phone: string; readonly accountId: string; readonly goalId: string },
+): Promise<string> {
+  const id = ids.next('num');
+  await db.query(insertNumber, [id, number.phone, number.accountId, number.goalId]);
+  return id;
+}
+
 /** Publishes `content` as the next version of a Goal, or of a new one. */
 export async function publishGoal(
   db: Database,

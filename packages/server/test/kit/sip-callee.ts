@@ -4,8 +4,10 @@ import {
   decodeG711,
   openNetwork,
   startMediaEngine,
+  type CallOutcome,
   type Codec,
   type IncomingCall,
+  type LocalMedia,
 } from '@trunkcall/sip';
 import { VoiceActivity } from '../../src/agents/audio/voice-activity.ts';
 
@@ -13,6 +15,8 @@ export interface SipCallee {
   readonly port: number;
   /** How its calls ended. */
   readonly ends: readonly string[];
+  /** Calls `number` at our SIP instead of waiting for a call, and does the same; resolves when it is answered. */
+  call(port: number, number: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -34,6 +38,12 @@ export async function startSipCallee({ atOnce, answers }: SipCalleeOptions): Pro
   });
 
   async function answer(incoming: IncomingCall): Promise<void> {
+    incoming.ring();
+    await talk((media) => incoming.accept({ media }));
+  }
+
+  /** Over once it was answered; the call itself may go on. */
+  async function talk(connect: (media: LocalMedia) => Promise<CallOutcome>): Promise<void> {
     const voice = new VoiceActivity();
     let codec: Codec = 'PCMU';
     const left = { began: [atOnce], ended: [...answers] };
@@ -47,22 +57,27 @@ export async function startSipCallee({ atOnce, answers }: SipCalleeOptions): Pro
         voice.reset();
       },
     });
-    if (opened.kind === 'refused') return incoming.reject(500);
-    incoming.ring();
+    if (opened.kind === 'refused') throw new Error('no media port is free');
     const media = { address: '127.0.0.1', port: opened.call.port, codecs: ['PCMU', 'PCMA'] as const };
-    const outcome = await incoming.accept({
-      media: { ...media, telephoneEvents: true, srtp: 'never', rtcpMux: false },
-    });
+    const outcome = await connect({ ...media, telephoneEvents: true, srtp: 'never', rtcpMux: false });
     if (outcome.kind !== 'answered') return;
     ({ codec } = outcome.media);
     opened.call.connect(outcome.media);
-    ends.push((await outcome.call.ended).reason);
-    await opened.call.close();
+    void outcome.call.ended.then(({ reason }) => {
+      ends.push(reason);
+      return opened.call.close();
+    });
   }
 
   return {
     port: network.sentBy({ transport: 'udp', address: '127.0.0.1', port: 0 })?.port ?? 0,
     ends,
+    call: (port, number) =>
+      talk((media) => {
+        const from = `sip:+12125550199@127.0.0.1`;
+        return agent.call({ to: `sip:${number}@127.0.0.1:${port}`, from, media, ringLimitMs: 20_000 })
+          .outcome;
+      }),
     async close() {
       await agent.close();
       await engine.close();

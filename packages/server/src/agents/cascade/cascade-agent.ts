@@ -9,7 +9,7 @@
 import type { CascadeAgentSettings } from '@trunkcall/contract';
 import type { Media, Leg, AudioMedia, SpeechMedia } from '../../carriers/carrier.ts';
 import type { Agent, Brief } from '../agent.ts';
-import { languages, localeFor } from '../scripted/locales/locale.ts';
+import { languages, localeFor, localeOfCall } from '../scripted/locales/locale.ts';
 import { AudioFloor } from './audio-floor.ts';
 import type { ConversationFloor } from './floor.ts';
 import type { ChatModel, Transcriber, Voice } from './ports.ts';
@@ -45,7 +45,7 @@ export function createCascadeAgent(parts: CascadeAgentOptions): Agent {
     problems,
     async converse(brief, leg, transcript, signal) {
       const [problem] = problems(brief.locale, leg.media.kind);
-      const locale = localeFor(brief.locale, brief.recorded);
+      const locale = localeOfCall(brief);
       if (problem !== undefined || locale === null || parts.chat.kind === 'missing') {
         return { kind: 'failed', note: problem ?? 'the cascade agent is not ready' };
       }
@@ -59,6 +59,8 @@ export function createCascadeAgent(parts: CascadeAgentOptions): Agent {
         brief,
         script: {
           ...locale,
+          direction: brief.direction,
+          announcement: brief.announcement,
           callerName: withoutFinalStop(brief.callerName),
           title: withoutFinalStop(brief.title),
           machine: brief.machine,

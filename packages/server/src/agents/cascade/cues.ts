@@ -4,6 +4,11 @@ import { promptFor } from '../prompt.ts';
 
 export type Cue = 'opening' | 'answer' | 'robot' | 'menu' | 'go_on' | 'late';
 
+/** The first sentence of an inbound call is as much ours as that of another. */
+const answeredOpening =
+  'The first sentence, which says whose automated assistant answers, has just been spoken for you. Do not repeat it. ' +
+  'If the person asked something, answer it. Say in one sentence what you can do for them, and ask your first question.';
+
 const moments: Readonly<Record<Cue, string>> = {
   opening:
     'The first sentence, which says that an automated assistant is calling and for whom, has just been spoken for you. ' +
@@ -25,5 +30,6 @@ const moments: Readonly<Record<Cue, string>> = {
  * callee: there anybody could say it. (And many servers take a system message in the first place only.)
  */
 export function systemMessage(brief: Brief, cue: Cue): string {
-  return `${promptFor(brief).standing}\n\n# Now\n${moments[cue]}`;
+  const now = cue === 'opening' && brief.direction === 'inbound' ? answeredOpening : moments[cue];
+  return `${promptFor(brief).standing}\n\n# Now\n${now}`;
 }

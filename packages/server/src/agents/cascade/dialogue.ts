@@ -9,7 +9,7 @@
  *
  * D1  It ends: silences, turns, repetitions, goodbyes and answers without words are bounded.
  */
-import type { MachinePolicy } from '@trunkcall/contract';
+import type { Direction, MachinePolicy } from '@trunkcall/contract';
 import type { ConversationEnd, Note } from '../agent.ts';
 import type { ToolUse } from '../tools.ts';
 import type { Grammar, Texts } from '../scripted/locales/locale.ts';
@@ -21,6 +21,9 @@ import type { Cue } from './cues.ts';
 export interface Script {
   readonly texts: Texts;
   readonly grammar: Grammar;
+  readonly direction: Direction;
+  /** All that is said, in place of a conversation. */
+  readonly announcement: string | null;
   readonly callerName: string;
   readonly title: string;
   readonly machine: MachinePolicy;
@@ -107,7 +110,19 @@ const start: Dialogue = {
   menu: false,
 };
 
-export const begin: Step = listen(start);
+/** Somebody who called us waits for our words, milliseconds. */
+const greetingMs = 500;
+
+export function begin(script: Pick<Script, 'direction' | 'announcement' | 'texts' | 'callerName'>): Step {
+  const { texts, callerName, announcement } = script;
+  if (announcement !== null) {
+    const sentences = [texts.disclosure(callerName), announcement, texts.goodbye];
+    return act(closing(start, { kind: 'finished' }), { kind: 'say', sentences });
+  }
+  return script.direction === 'inbound'
+    ? act(start, { kind: 'listen', withinMs: greetingMs })
+    : listen(start);
+}
 
 export function nextStep(script: Script, dialogue: Dialogue, event: DialogueEvent): Step {
   switch (event.kind) {
@@ -116,8 +131,10 @@ export function nextStep(script: Script, dialogue: Dialogue, event: DialogueEven
     case 'silence':
       return silent(script, dialogue, event.late);
     case 'beep':
-      // In a conversation it was something else.
-      return dialogue.turns < machineTurns ? metMachine(script, dialogue, true) : listen(dialogue);
+      // In a conversation it was something else, and who called us is no machine that answers.
+      return dialogue.turns < machineTurns && script.direction === 'outbound'
+        ? metMachine(script, dialogue, true)
+        : listen(dialogue);
     case 'spoken':
       return spoken(script, { ...dialogue, disclosed: dialogue.disclosed || event.disclosed }, event);
     case 'pressed':
@@ -135,7 +152,7 @@ function heard(script: Script, before: Dialogue, text: string, late: boolean): S
   const wantsNoCalls = script.grammar.optOut.test(folded) && before.end?.kind !== 'opted_out';
   if (dialogue.phase === 'closing' && !wantsNoCalls) return again(script, dialogue);
   if (dialogue.phase === 'recording') return unknown(listenToMachine(script, dialogue));
-  if (dialogue.phase === 'opening') {
+  if (dialogue.phase === 'opening' && script.direction === 'outbound') {
     const who = whoAnswered(text, script.grammar);
     if (who === 'voicemail' || who === 'announcement')
       return unknown(metMachine(script, dialogue, false, who));

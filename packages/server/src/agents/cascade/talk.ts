@@ -30,7 +30,7 @@ const fillerAfterMs = 1_500;
 
 export async function holdTalk(talk: Talk): Promise<ConversationEnd> {
   const history = new History();
-  for (let step = begin; ;) {
+  for (let step = begin(talk.script); ;) {
     if (step.act.kind === 'end') return step.act.end;
     const event = await perform(talk, history, step.act);
     if (talk.signal.aborted) return { kind: 'failed', note: 'aborted' };
@@ -125,7 +125,7 @@ async function reply(
     {
       model: talk.modelName,
       messages: history.with(systemMessage(brief, act.cue)),
-      tools: toolsFor(brief.resultSchema),
+      tools: toolsFor(brief),
     },
     AbortSignal.any([stop.signal, talk.signal]),
   );

@@ -103,8 +103,9 @@ export function keysEntered(draft: Draft): void {
   answer(draft, false);
 }
 
-/** An answering machine records now. */
+/** An answering machine records now; who called us is none. */
 export function beeped(draft: Draft): void {
+  if (draft.plan.direction === 'inbound') return;
   draft.beeped = true;
   if (draft.plan.machine === 'hang_up') return finish(draft, { kind: 'machine', did: 'hang_up' });
   leaveMessage(draft);

@@ -76,6 +76,7 @@ function converse(call: Call): Promise<ConversationEnd> {
   const dialect = dialects[provider.dialect];
   const prompt = promptFor(brief);
   const plan: Plan = {
+    direction: brief.direction,
     callerName: brief.callerName.trim(),
     media: media.kind,
     prompt,
@@ -88,7 +89,7 @@ function converse(call: Call): Promise<ConversationEnd> {
     dialect,
     settings,
     instructions: prompt.standing,
-    tools: toolsFor(brief.resultSchema),
+    tools: toolsFor(brief),
     language: languageOf(brief.locale),
     law: media.kind === 'audio' ? media.law : null,
   };

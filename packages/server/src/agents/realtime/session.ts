@@ -17,7 +17,7 @@
  * The states are here, the moves between them in `moves.ts`; what the callee does is in `callee.ts`, what the tools
  * do in `tool-use.ts`, what time alone does in `timers.ts`, and `next-session.ts` puts them together.
  */
-import type { MachinePolicy, ResultSchema } from '@trunkcall/contract';
+import type { Direction, MachinePolicy, ResultSchema } from '@trunkcall/contract';
 import type { ConversationEnd, Turn } from '../agent.ts';
 import type { ClientEvent } from './client-events.ts';
 import type { Prompt } from '../prompt.ts';
@@ -27,6 +27,7 @@ import { silentVoice, type Voice } from './voice.ts';
 
 /** What stays the same for one call. */
 export interface Plan {
+  readonly direction: Direction;
   /** For whom we call. */
   readonly callerName: string;
   /** Whether our words go out as sentences or as sound. */

@@ -7,6 +7,8 @@ import type { Draft, Plan, Session } from './session.ts';
 
 /** A person who answers speaks first, or we do: at this leg time. */
 const openAtMs = 2_000;
+/** Who called us waits for our words. */
+const greetAtMs = 500;
 /** A slow connection must not make us speak over somebody who is speaking already. */
 const listenFirstMs = 300;
 /** The first sound of the model, or the next sign of it. */
@@ -41,7 +43,7 @@ function timers(plan: Plan, session: Session): Timer[] {
   return [
     ...connectionTimers(session),
     ...responseTimers(session),
-    ...silenceTimers(session),
+    ...silenceTimers(plan, session),
     ...machineTimers(session),
     ...wrapUpTimers(plan, session),
     ...session.order
@@ -78,14 +80,16 @@ function responseTimers(session: Session): Timer[] {
   ];
 }
 
-function silenceTimers(session: Session): Timer[] {
+function silenceTimers({ direction }: Plan, session: Session): Timer[] {
   const { connection, calleeSpeaking, wanted, ending, machine, opened, activeAtMs, pressed, keys } = session;
   const waiting = connection === 'up' && isIdle(session) && !calleeSpeaking && wanted === null;
   if (!waiting || ending !== null || machine !== 'none' || keys !== '') return [];
-  if (!opened)
+  if (!opened) {
+    const beginAtMs = direction === 'inbound' ? greetAtMs : openAtMs;
     return [
-      { dueAtMs: Math.max(openAtMs, activeAtMs + listenFirstMs), fire: (draft) => want(draft, 'reply') },
+      { dueAtMs: Math.max(beginAtMs, activeAtMs + listenFirstMs), fire: (draft) => want(draft, 'reply') },
     ];
+  }
   return [{ dueAtMs: activeAtMs + (pressed > 0 ? menuSilenceMs : silenceMs), fire: fellStill }];
 }
 

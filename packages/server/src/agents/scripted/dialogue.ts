@@ -9,7 +9,7 @@
  * D2  What the callee says selects among these transitions and fills values; it is never said back but as a
  *     value that was understood, and it changes nothing else.
  */
-import type { MachinePolicy, Scalar } from '@trunkcall/contract';
+import type { Direction, MachinePolicy, Scalar } from '@trunkcall/contract';
 import type { ConversationEnd, Note } from '../agent.ts';
 import type { Locale } from './locales/locale.ts';
 import { keyForPerson, whoAnswered } from './who-answered.ts';
@@ -21,6 +21,7 @@ import { fieldKind, understand, yesOrNo, type Field, type Listening } from './un
 /** What stays the same for one call. */
 export interface Script extends Listening {
   readonly locale: Locale;
+  readonly direction: Direction;
   readonly callerName: string;
   readonly title: string;
   readonly machine: MachinePolicy;
@@ -92,9 +93,12 @@ export const begin: Dialogue = {
   end: null,
 };
 
+/** How long somebody who called us may speak before we do, milliseconds: they wait for our words. */
+export const greetingMs = 500;
+
 /** How long to listen for an answer, milliseconds; the first words decide who answered, within 2 s. */
-export function patienceMs({ phase }: Dialogue): number {
-  return patience[phase];
+export function patienceMs({ direction }: Pick<Script, 'direction'>, { phase }: Dialogue): number {
+  return phase === 'greeting' && direction === 'inbound' ? greetingMs : patience[phase];
 }
 
 const patience: Readonly<Record<Phase, number>> = {
@@ -112,7 +116,8 @@ export function nextStep(script: Script, before: Dialogue, event: DialogueEvent)
   if (dialogue.phase === 'over') return afterTheEnd(script, dialogue, event);
   switch (event.kind) {
     case 'beep':
-      return metMachine(script, dialogue, true);
+      // Who called us is no machine that answers.
+      return script.direction === 'inbound' ? keep(dialogue, []) : metMachine(script, dialogue, true);
     case 'silence':
       return silent(script, dialogue, event.late);
     case 'heard': {
@@ -141,7 +146,8 @@ function heard(script: Script, dialogue: Dialogue, utterance: string): Step {
   const { grammar } = script;
   const text = fold(utterance);
   if (dialogue.phase === 'recording') return { ...keep(dialogue, []), speaker: 'unknown' };
-  if (dialogue.turns <= 3 && dialogue.answers.size === 0) {
+  const mayBeMachine = script.direction === 'outbound' && dialogue.turns <= 3 && dialogue.answers.size === 0;
+  if (mayBeMachine) {
     const machine = firstWords(script, dialogue, utterance);
     if (machine !== null) return machine;
   }

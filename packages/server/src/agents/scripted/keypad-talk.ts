@@ -42,7 +42,7 @@ export function keypadTalk(talk: KeypadTalk): Talk<KeypadDialogue, Present> {
   let interrupted = false;
 
   async function listen(dialogue: KeypadDialogue): Promise<Present | null> {
-    const patience = keypadPatienceMs(dialogue);
+    const patience = keypadPatienceMs(script, dialogue);
     const left = wrapUpAtMs - leg.clock.now();
     const heard = await speech.hear(
       left > 0 ? Math.min(patience, left) : patience,

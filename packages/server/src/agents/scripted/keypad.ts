@@ -13,7 +13,7 @@
 import type { Scalar } from '@trunkcall/contract';
 import { voicePartMs } from '../audio/ear.ts';
 import type { ConversationEnd, Note } from '../agent.ts';
-import { factsOf, spokenValue, type Script, type SpokenField } from './dialogue.ts';
+import { factsOf, greetingMs, spokenValue, type Script, type SpokenField } from './dialogue.ts';
 import { keyQuestion, maxKeysOf, readKeys, wordsOf, type KeyQuestion } from './keypad-questions.ts';
 
 type Phase = 'greeting' | 'recording' | 'asking' | 'confirming' | 'over';
@@ -83,7 +83,11 @@ export const beginKeypad: KeypadDialogue = {
 };
 
 /** How long to wait for the callee, milliseconds. */
-export function keypadPatienceMs({ phase }: KeypadDialogue): number {
+export function keypadPatienceMs(
+  { direction }: Pick<Script, 'direction'>,
+  { phase }: KeypadDialogue,
+): number {
+  if (phase === 'greeting' && direction === 'inbound') return greetingMs;
   return { greeting: 2_000, recording: 6_000, asking: 8_000, confirming: 8_000, over: 2_000 }[phase];
 }
 
@@ -128,8 +132,10 @@ function stepAfter(script: Script, dialogue: KeypadDialogue, event: KeypadEvent)
 
 function beeped(script: Script, dialogue: KeypadDialogue): KeypadStep {
   if (dialogue.phase === 'over') return again(script, dialogue);
-  // Whoever answers by keys is no machine, whatever beeps there.
-  return dialogue.answering ? repeat(script, dialogue, []) : metMachine(script, dialogue, true);
+  // Whoever answers by keys, or called us, is no machine, whatever beeps there.
+  return dialogue.answering || script.direction === 'inbound'
+    ? repeat(script, dialogue, [])
+    : metMachine(script, dialogue, true);
 }
 
 function silent(script: Script, dialogue: KeypadDialogue): KeypadStep {
@@ -145,7 +151,7 @@ function silent(script: Script, dialogue: KeypadDialogue): KeypadStep {
 /** Somebody speaks: whoever does so for long before they know what we want is a recording. */
 function spoke(script: Script, dialogue: KeypadDialogue, lastedMs: number): KeypadStep {
   const { texts } = script.locale;
-  const machine = !dialogue.told && lastedMs >= voicePartMs;
+  const machine = script.direction === 'outbound' && !dialogue.told && lastedMs >= voicePartMs;
   const written = '[speech]';
   if (dialogue.phase === 'over') return { ...again(script, dialogue), written };
   if (dialogue.phase === 'recording') return { ...keep(dialogue, []), written, speaker: 'unknown' };

@@ -9,9 +9,11 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Agent, Brief } from '../agent.ts';
 import type { Synthesizer } from '../audio/synthesizer.ts';
 import { renderSpoken } from '../instructions.ts';
+import { speechOver } from '../audio/speech-over.ts';
+import { announcement } from './announcement.ts';
 import type { Script } from './dialogue.ts';
 import { keypadTalk } from './keypad-talk.ts';
-import { languages, localeFor, regionOf } from './locales/locale.ts';
+import { languages, localeFor, localeOfCall, regionOf } from './locales/locale.ts';
 import { speechTalk } from './speech-talk.ts';
 import { hold } from './talk.ts';
 import { dayAt } from './understanding/dates.ts';
@@ -43,10 +45,24 @@ export function createScriptedAgent({ clock, synthesizer }: ScriptedAgentOptions
       if (script === null) return { kind: 'failed', note: 'the scripted agent does not speak this locale' };
       const { media } = leg;
       const { wrapUpAtMs, locale } = brief;
+      const { texts } = script.locale;
+      const only =
+        brief.announcement === null
+          ? null
+          : [texts.disclosure(script.callerName), brief.announcement, texts.goodbye].join(' ');
       if (media.kind === 'speech') {
+        if (only !== null) {
+          const say = async () => ({ kind: 'said', spoken: await media.say(only) }) as const;
+          return hold(announcement({ say, hear: (ms) => media.hear(ms), transcript }), signal);
+        }
         return hold(speechTalk({ script, leg: { ...leg, media }, transcript, wrapUpAtMs }), signal);
       }
       if (synthesizer === null) return { kind: 'failed', note: 'espeak-ng is not installed' };
+      if (only !== null) {
+        const speech = speechOver({ ...leg, media }, synthesizer, locale);
+        const say = () => speech.say(only, 'keys');
+        return hold(announcement({ say, hear: (ms) => speech.hear(ms, 1), transcript }), signal);
+      }
       const parts = { script, leg: { ...leg, media }, synthesizer, locale, transcript, wrapUpAtMs };
       return hold(keypadTalk(parts), signal);
     },
@@ -54,11 +70,12 @@ export function createScriptedAgent({ clock, synthesizer }: ScriptedAgentOptions
 }
 
 function scriptFor(brief: Brief, clock: Clock): Script | null {
-  const locale = localeFor(brief.locale, brief.recorded);
+  const locale = localeOfCall(brief);
   if (locale === null) return null;
   const { properties, required } = brief.resultSchema;
   return {
     locale,
+    direction: brief.direction,
     grammar: locale.grammar,
     today: dayAt(clock.now(), brief.timeZone),
     region: regionOf(brief.locale),

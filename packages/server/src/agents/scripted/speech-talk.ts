@@ -40,8 +40,8 @@ export function speechTalk(talk: SpeechTalk): Talk<Dialogue, Present> {
   };
 }
 
-function listen({ leg, wrapUpAtMs }: SpeechTalk, dialogue: Dialogue): Promise<Heard> {
-  const patience = patienceMs(dialogue);
+function listen({ script, leg, wrapUpAtMs }: SpeechTalk, dialogue: Dialogue): Promise<Heard> {
+  const patience = patienceMs(script, dialogue);
   const left = wrapUpAtMs - leg.clock.now();
   return leg.media.hear(left > 0 ? Math.min(patience, left) : patience);
 }

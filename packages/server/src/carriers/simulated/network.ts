@@ -11,13 +11,12 @@ import type {
   CallWatcher,
   Carrier,
   Ending,
-  Heard,
-  Leg,
-  LegEnd,
+  IncomingHandler,
   Placed,
   SpeechMedia,
 } from '../carrier.ts';
-import { Line, type Sensed } from './line.ts';
+import { ringNumber, type Rung, type SimulatedRing } from './caller.ts';
+import { connect } from './leg.ts';
 import { reactionOf, residentOf } from './numbers.ts';
 import { playPerson } from './people.ts';
 import { seededRandom } from './random.ts';
@@ -35,14 +34,7 @@ export interface SimulatedNetworkOptions {
   readonly speed?: number;
 }
 
-/** The network itself ends a call after this long, as real ones do. */
-const maxCallMs = 4 * 3_600_000;
 const setupMs = 300;
-const digitMs = 200;
-
-const hungUpByUs: LegEnd = { reason: 'hung_up', endedBy: 'us', sipStatus: null, q850: 16 };
-const hungUpByCallee: LegEnd = { reason: 'hung_up', endedBy: 'callee', sipStatus: null, q850: 16 };
-const networkFault: LegEnd = { reason: 'carrier_error', endedBy: 'carrier', sipStatus: null, q850: 41 };
 const canceled: Ending = { outcome: 'canceled', endedBy: 'us', sipStatus: 487, q850: null, note: null };
 const rangOut: Ending = { outcome: 'ring_timeout', endedBy: 'us', sipStatus: 487, q850: null, note: null };
 const closed: Ending = {
@@ -53,11 +45,17 @@ const closed: Ending = {
   note: 'the simulated network is closed',
 };
 
-export function createSimulatedNetwork(options: SimulatedNetworkOptions): Carrier<SpeechMedia> {
+export interface SimulatedNetwork extends Carrier<SpeechMedia> {
+  /** Lets a simulated person call one of our numbers. Resolves when it is answered, refused or given up. Never rejects. */
+  ring(ring: SimulatedRing): Promise<Rung>;
+}
+
+export function createSimulatedNetwork(options: SimulatedNetworkOptions): SimulatedNetwork {
   const { clock, seed = 'trunkcall', speed = 30 } = options;
   assert(speed > 0, 'the speed of simulated calls is positive');
   const closing = new AbortController();
   const live = new Set<Promise<unknown>>();
+  let handler: IncomingHandler<SpeechMedia> | null = null;
 
   return {
     name: 'simulated',
@@ -72,6 +70,20 @@ export function createSimulatedNetwork(options: SimulatedNetworkOptions): Carrie
       if (placed.kind === 'ended') stop.release();
       else track(live, placed.leg.ended.then(stop.release));
       return placed;
+    },
+    onIncoming(taken) {
+      handler = taken;
+    },
+    ring(ring) {
+      const take = closing.signal.aborted ? null : handler;
+      const time = new VirtualTime(clock, speed);
+      return ringNumber(ring, {
+        take,
+        time,
+        seed,
+        closing: closing.signal,
+        onLeg: (leg) => track(live, leg.ended),
+      });
     },
     async close() {
       closing.abort();
@@ -103,48 +115,11 @@ async function placeCall(
   if (reaction.afterMs > order.ringLimitMs) return { kind: 'ended', ending: rangOut };
   if (reaction.ending !== null) return { kind: 'ended', ending: reaction.ending };
 
-  const line = new Line(time);
-  const hangUp = () => line.end(hungUpByUs);
-  signal.addEventListener('abort', hangUp, { once: true });
-  time.schedule(maxCallMs, () => line.end(networkFault));
-  playPerson(line, resident, wordingFor(order.locale), random).then(
-    () => line.end(hungUpByCallee),
-    () => line.end(networkFault),
+  const wording = wordingFor(order.locale);
+  const leg = connect({ time, providerCallId, signal }, (line) =>
+    playPerson(line, resident, wording, random),
   );
-  return { kind: 'answered', leg: legOn(line, providerCallId) };
-}
-
-function legOn(line: Line, providerCallId: string): Leg<SpeechMedia> {
-  return {
-    providerCallId,
-    clock: { now: () => line.clockMs, sleep: (ms, signal) => line.time.sleep(ms, signal) },
-    media: mediaOn(line),
-    ended: line.ended,
-    hangUp() {
-      line.end(hungUpByUs);
-      return line.ended;
-    },
-  };
-}
-
-function mediaOn(line: Line): SpeechMedia {
-  return {
-    kind: 'speech',
-    say: (text) => line.time.whileWaiting(line.us.say(text)),
-    async hear(withinMs) {
-      return heardByUs(await line.time.whileWaiting(line.us.hear(withinMs)));
-    },
-    async sendDigits(digits) {
-      assert(/^[0-9*#]{1,32}$/.test(digits), 'digits are 0-9, * and #');
-      await line.time.whileWaiting(line.time.sleep(digitMs * digits.length));
-      if (!line.over) line.us.emit({ kind: 'digits', digits });
-    },
-  };
-}
-
-function heardByUs(sensed: Sensed): Heard {
-  assert(sensed.kind !== 'digits', 'simulated people press no keys');
-  return sensed;
+  return { kind: 'answered', leg };
 }
 
 /** A signal that aborts with either of the two, and lets go of both when released. */

@@ -16,9 +16,12 @@ class Person {
   readonly random: Random;
   readonly mind: Mind;
   readonly #line: Line;
+  /** Who calls lets the other side speak first. */
+  readonly #calls: boolean;
 
-  constructor(line: Line, resident: Resident, wording: Wording, random: Random) {
+  constructor(line: Line, resident: Resident, wording: Wording, random: Random, calls: boolean) {
     this.#line = line;
+    this.#calls = calls;
     this.resident = resident;
     this.wording = wording;
     this.random = random;
@@ -34,6 +37,7 @@ class Person {
   }
 
   async answersPhone(): Promise<void> {
+    if (this.#calls) return;
     await this.wait(this.random.between(300, 700));
     await this.say(this.random.pick(this.wording.hello));
   }
@@ -67,14 +71,15 @@ class Person {
   }
 }
 
-/** Plays the behaviour until the person hangs up or the call ends. */
+/** Plays the behaviour until the person hangs up or the call ends; `calls`: one who called, and was answered. */
 export async function playPerson(
   line: Line,
   resident: Resident,
   wording: Wording,
   random: Random,
+  calls = false,
 ): Promise<void> {
-  await behaviors[resident.does](new Person(line, resident, wording, random));
+  await behaviors[resident.does](new Person(line, resident, wording, random, calls));
 }
 
 type Behavior = (person: Person) => Promise<void>;

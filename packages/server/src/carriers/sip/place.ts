@@ -213,7 +213,7 @@ function answer(
 ): Leg<AudioMedia> {
   const leg = createLeg({ answered, sound, clock: deps.clock, over });
   if (order.recordMs !== undefined && deps.recordings !== null) {
-    record(deps.recordings.pathOf(order.attemptId), order, sound, deps.log);
+    recordCall(deps.recordings.pathOf(order.attemptId), order, sound, deps.log);
   }
   void leg.ended.then(() => {
     deps.onEnded(order.attemptId, route.cost(order.to, leg.clock.now()));
@@ -223,7 +223,12 @@ function answer(
 }
 
 /** A recording that fails costs the recording, not the call. */
-function record(path: string, { attemptId, recordMs = 0 }: CallOrder, sound: Sound, log: Logger): void {
+export function recordCall(
+  path: string,
+  { attemptId, recordMs = 0 }: Pick<CallOrder, 'attemptId' | 'recordMs'>,
+  sound: Sound,
+  log: Logger,
+): void {
   sound.record(path, recordMs, ({ reason }) => {
     if (reason === 'disk_failed' || reason === 'disk_too_slow')
       log.warn({ attempt_id: attemptId, reason }, 'a call was not recorded to its end');

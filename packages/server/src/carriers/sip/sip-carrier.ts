@@ -1,7 +1,8 @@
 /**
- * The SIP carrier: places calls over trunks, and refuses what comes in unless somebody takes it.
+ * The SIP carrier: places calls over trunks, and takes those that trunks bring.
  *
  *   place ─▶ guard ─▶ routes (allowed, up, in the order of the settings) ─▶ line ─▶ INVITE ─▶ Leg
+ *   INVITE ─▶ allowed address ─▶ rate of the trunk ─▶ Incoming ─▶ 200 ─▶ Leg
  *
  * One user agent and one media engine serve all trunks. The limits on trunks and numbers hold over all processes;
  * they are behind `TrunkSlots`.
@@ -9,8 +10,8 @@
 import type { SipSettings, Trunk } from '@trunkcall/contract';
 import {
   createUserAgent,
-  startMediaEngine,
   type IncomingCall,
+  startMediaEngine,
   type Network,
   type TimerSettings,
   type UserAgent,
@@ -18,8 +19,17 @@ import {
 import { getCountryCallingCode, isSupportedCountry } from 'libphonenumber-js/max';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
-import type { AudioMedia, Carrier, Reach, Reservation, ReservationWish } from '../carrier.ts';
+import { TokenBuckets } from '../../platform/token-buckets.ts';
+import type {
+  AudioMedia,
+  Carrier,
+  IncomingHandler,
+  Reach,
+  Reservation,
+  ReservationWish,
+} from '../carrier.ts';
 import { createAllowList, openEndpoint } from './endpoint.ts';
+import { incomingOf, refuse, type IncomingDependencies } from './incoming.ts';
 import { Lines } from './lines.ts';
 import { Payers } from './payers.ts';
 import { canceled, ourEnding, placeCall, type PlaceDependencies } from './place.ts';
@@ -38,8 +48,6 @@ export interface SipCarrierOptions {
   readonly dailyLimits: DailyLimits;
   /** Whether a number is one of ours, beside the caller numbers of the trunks. */
   readonly isOurs?: (phone: string) => boolean;
-  /** Takes a call from an address that the trunk allows. Without it such calls are refused with 480 or 404. */
-  readonly onIncoming?: (call: IncomingCall, trunk: Trunk) => void;
   /** Where calls are recorded that are to be; without it nothing is. */
   readonly recordings?: Pick<RecordingsOptions, 'directory' | 'retentionDays'>;
   /** Told that the media engine died: no call can be placed any more, and the process must end. */
@@ -71,6 +79,12 @@ export function sipReach(
 
 const defaultMediaPorts = { first: 16_384, last: 32_767 };
 const defaultMediaSilenceSeconds = 30;
+/** Calls that a trunk may bring at once, whatever its rate. */
+const incomingBurst = 10;
+/** How long an inbound call may wait for its answer before it is refused, milliseconds. */
+const inboundRingLimitMs = 30_000;
+/** What a caller is told to wait when this process takes no calls any more, seconds. */
+const incomingPauseSeconds = 5;
 const closedEnding = ourEnding('carrier_error', 'the carrier is closed');
 const forbiddenEnding = ourEnding('carrier_error', 'the number is not allowed');
 
@@ -86,7 +100,9 @@ export async function createSipCarrier(options: SipCarrierOptions): Promise<SipC
   const recordings =
     options.recordings === undefined ? null : await keepRecordings({ ...options.recordings, clock, log });
   const network = await openEndpoint(trunks, sip);
-  const agent = openAgent(network, options);
+  /** Undefined: nobody ever took calls. Null: nobody does any more. */
+  let takes: IncomingHandler<AudioMedia> | null | undefined;
+  const agent = openAgent(network, options, (call, trunk) => take(call, trunk));
   const engine = startMediaEngine({
     address: sip.bind ?? '',
     ports: sip.media_ports ?? defaultMediaPorts,
@@ -110,6 +126,14 @@ export async function createSipCarrier(options: SipCarrierOptions): Promise<SipC
     mediaSilenceMs: (sip.media_silence_seconds ?? defaultMediaSilenceSeconds) * 1_000,
     onEnded: (attemptId, cost) => void track(payers.charge(attemptId, cost)),
   };
+  const incoming: IncomingDependencies = { ...deps, track };
+  const brought = new Map(
+    routes.map((route) => {
+      const perSecond = route.trunk.calls_per_second;
+      const rate = { perSecond, burst: Math.max(incomingBurst, 2 * perSecond) };
+      return [route.trunk.name, { route, rate: new TokenBuckets(clock, rate, 1) }];
+    }),
+  );
   /** What closing waits for. */
   const works = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
@@ -118,6 +142,19 @@ export async function createSipCarrier(options: SipCarrierOptions): Promise<SipC
     works.add(work);
     void work.finally(() => works.delete(work));
     return work;
+  }
+
+  /** Hands on what a trunk brings, as far as its rate allows. */
+  function take(call: IncomingCall, trunk: Trunk): void {
+    const from = brought.get(trunk.name);
+    if (from === undefined || takes === undefined) {
+      return refuse(call, trunk, { reason: 'unknown_number', retryAfterSeconds: null });
+    }
+    const waitSeconds = takes === null ? incomingPauseSeconds : from.rate.take(trunk.name);
+    if (takes === null || waitSeconds > 0) {
+      return refuse(call, trunk, { reason: 'unavailable', retryAfterSeconds: waitSeconds });
+    }
+    takes(incomingOf(incoming, call, from.route));
   }
 
   async function release(attemptId: string): Promise<void> {
@@ -174,12 +211,19 @@ export async function createSipCarrier(options: SipCarrierOptions): Promise<SipC
       if (placed.kind === 'ended') payers.forget(order.attemptId);
       return placed;
     },
+    onIncoming(handler) {
+      takes = handler;
+    },
     close: () => (closed ??= close()),
   };
 }
 
-/** Opens the user agent; what trunks send in goes to `onIncoming`, or is refused. */
-function openAgent(network: Network, { trunks, onIncoming, timers }: SipCarrierOptions): UserAgent {
+/** Opens the user agent; what trunks send in goes to `take`. */
+function openAgent(
+  network: Network,
+  { trunks, timers }: SipCarrierOptions,
+  take: (call: IncomingCall, trunk: Trunk) => void,
+): UserAgent {
   const callerFrom = createAllowList(trunks);
   return createUserAgent({
     network,
@@ -187,9 +231,9 @@ function openAgent(network: Network, { trunks, onIncoming, timers }: SipCarrierO
     onInvite(call) {
       const trunk = callerFrom(call.source.address);
       if (trunk === undefined) call.reject(403);
-      else if (onIncoming !== undefined) onIncoming(call, trunk);
-      else call.reject(isDialled(call, trunk) ? 480 : 404);
+      else take(call, trunk);
     },
+    inboundRingLimitMs,
     ...(timers === undefined ? {} : { timers }),
   });
 }
@@ -197,10 +241,4 @@ function openAgent(network: Network, { trunks, onIncoming, timers }: SipCarrierO
 function addressOf(network: Network, { bind = '' }: SipSettings): string {
   const bound = network.sentBy({ transport: 'udp', address: bind, port: 0 });
   return bound === undefined ? '' : `${bound.host}:${bound.port}`;
-}
-
-/** Whether an inbound call is for a number of the trunk. */
-function isDialled({ requestUri }: IncomingCall, { caller_numbers: numbers }: Trunk): boolean {
-  const user = requestUri.scheme === 'other' ? undefined : requestUri.user;
-  return user !== undefined && numbers.includes(user);
 }

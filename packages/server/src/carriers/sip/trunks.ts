@@ -85,12 +85,15 @@ function wrongWith(error: ErrorObject): string {
 
 function flawOf(trunk: Trunk): Flaw | null {
   const { countries = [], allow_prefixes: prefixes = [], inbound = [], caller_numbers: numbers } = trunk;
+  const { inbound_country: inboundCountry } = trunk;
   const badNumber = numbers.findIndex((number) => parsePhoneNumberFromString(number)?.isValid() !== true);
   if (badNumber >= 0) return [`caller_numbers.${badNumber}`, 'is a number of no known numbering plan'];
   const unknown = countries.find((country) => !isSupportedCountry(country));
   if (unknown !== undefined) return ['countries', `has ${unknown}, which is no known country`];
   if (countries.length + prefixes.length === 0)
     return ['countries', 'must name a country, or allow_prefixes a prefix: nothing could be called'];
+  if (inboundCountry !== undefined && !isSupportedCountry(inboundCountry))
+    return ['inbound_country', 'is no known country'];
   const badBlock = inbound.findIndex((block) => !isBlock(block));
   if (badBlock >= 0) return [`inbound.${badBlock}`, 'is neither an IP address nor a CIDR block'];
   if (trunk.registrar !== undefined && trunk.credentials === undefined)

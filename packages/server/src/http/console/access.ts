@@ -13,6 +13,7 @@ const leastRole: Readonly<Record<ConsoleAction, ConsoleRole>> = {
   'run.cancel': 'author',
   // A voice says more about a person than what they said.
   'recording.hear': 'author',
+  'number.assign': 'owner',
   'key.manage': 'owner',
   'webhook.manage': 'owner',
   'person.manage': 'owner',

@@ -9,6 +9,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { Readiness } from '../../authoring/readiness.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { RingNumber } from '../../inbound/ring.ts';
 import type { Ids } from '../../platform/ids.ts';
 import type { Endpoints } from '../../publication/endpoints.ts';
 import type { Database, Queryable } from '../../storage/database.ts';
@@ -20,6 +21,7 @@ import { callRoutes } from './calls.ts';
 import { goalRoutes } from './goals.ts';
 import { keyRoutes } from './keys.ts';
 import { liveRoutes } from './live.ts';
+import { numberRoutes } from './numbers.ts';
 import { overviewRoutes } from './overview.ts';
 import { pages } from './pages.ts';
 import { peopleRoutes } from './people.ts';
@@ -49,6 +51,7 @@ export interface ConsoleDeps {
   readonly endpoints: Endpoints;
   /** The directory of the recordings that this machine has. */
   readonly recordings: string;
+  readonly ringNumber: RingNumber;
   /** How browsers reach the service, when that is not the address that they name. */
   readonly publicUrl: string | null;
   /** The build of `packages/console`. */
@@ -76,6 +79,7 @@ export function consoleRoutes(deps: ConsoleDeps): FastifyPluginAsync {
           callRoutes(inside, deps);
           webhookRoutes(inside, deps);
           keyRoutes(inside, deps);
+          numberRoutes(inside, deps);
           accountRoutes(inside, deps);
           peopleRoutes(inside, deps);
           auditRoutes(inside, deps);

@@ -1,4 +1,5 @@
 import {
+  directions,
   formatId,
   goalRunErrors,
   goalRunStatuses,
@@ -32,7 +33,17 @@ interface OneRun {
   Params: { run: string };
 }
 
-const filters = ['goal', 'status', 'error', 'digits', 'since', 'until', 'after', 'limit'] as const;
+const filters = [
+  'goal',
+  'status',
+  'error',
+  'digits',
+  'direction',
+  'since',
+  'until',
+  'after',
+  'limit',
+] as const;
 
 export function runRoutes(app: FastifyInstance, { db, ids, recordings, cancelRun }: ConsoleDeps): void {
   app.get<{ Params: { account: string } }>('/accounts/:account/runs', async (request) => {
@@ -40,9 +51,10 @@ export function runRoutes(app: FastifyInstance, { db, ids, recordings, cancelRun
     requireRight(visitorOf(request).session, account, 'account.read');
     const sent = queryParameters(request, filters);
     const page = readPage(sent, 'grun');
-    const { goal, status = null, error = null, digits = null } = sent;
+    const { goal, status = null, error = null, digits = null, direction = null } = sent;
     refuseUnknown('status', status, goalRunStatuses);
     refuseUnknown('error', error, Object.keys(goalRunErrors));
+    refuseUnknown('direction', direction, directions);
     if (goal !== undefined && !isId('goal', goal))
       throw new Refusal('invalid_request', 'goal must be a Goal id');
     // More would be a phone number in an URL.
@@ -53,7 +65,7 @@ export function runRoutes(app: FastifyInstance, { db, ids, recordings, cancelRun
     const until = firstIdOf('until', sent.until);
     // Ids sort as their times do, so the page begins behind whichever comes first.
     const after = [page.after, until].filter((id) => id !== null).sort()[0] ?? null;
-    const values = [account, after, since, status, error, digits, page.rows];
+    const values = [account, after, since, status, error, digits, page.rows, direction];
     const rows =
       goal === undefined
         ? await db.query(listAccountRuns, values)

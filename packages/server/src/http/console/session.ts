@@ -15,7 +15,7 @@ import { Refusal } from '../../platform/refusal.ts';
 import { listAccounts } from '../../storage/accounts.ts';
 import { networkOf } from '../auth.ts';
 import { checker, readJson } from '../operator/sent.ts';
-import { TokenBuckets } from '../token-buckets.ts';
+import { TokenBuckets } from '../../platform/token-buckets.ts';
 import { actionsOf, roleIn } from './access.ts';
 import type { ConsoleDeps } from './routes.ts';
 import { clearCookie, isSecure, sentToken, setCookie, visitorOf } from './visitor.ts';

@@ -5,7 +5,7 @@ import { Refusal } from '../../platform/refusal.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { networkOf } from '../auth.ts';
 import { headerValues } from '../headers.ts';
-import { TokenBuckets } from '../token-buckets.ts';
+import { TokenBuckets } from '../../platform/token-buckets.ts';
 
 /** Wrong tokens that one address may send: 20 at once, then one in two seconds. */
 const wrongTokenRate = { perSecond: 0.5, burst: 20 };

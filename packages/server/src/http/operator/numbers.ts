@@ -1,9 +1,10 @@
-import { AddNumberRequest, type OperatorNumber } from '@trunkcall/contract';
+import { AddNumberRequest, RingRequest, UpdateNumberRequest, type OperatorNumber } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
 import { getAccount } from '../../authoring/accounts.ts';
-import { addNumber, removeNumber } from '../../authoring/numbers.ts';
+import { addNumber, changeNumber, getNumber, removeNumber } from '../../authoring/numbers.ts';
+import type { RingNumber } from '../../inbound/ring.ts';
 import type { Ids } from '../../platform/ids.ts';
-import type { Queryable } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { listNumbers, type NumberRow } from '../../storage/numbers.ts';
 import { checker, readJson } from './sent.ts';
 import { listOf } from './views.ts';
@@ -13,21 +14,42 @@ interface OneNumber {
   Params: { number: string };
 }
 
-const checkAdd = checker(AddNumberRequest);
+export interface NumberRoutesDeps {
+  readonly db: Database;
+  readonly ids: Ids;
+  readonly ringNumber: RingNumber;
+}
 
-export function numberRoutes(app: FastifyInstance, { db, ids }: { db: Queryable; ids: Ids }): void {
+const checkAdd = checker(AddNumberRequest);
+const checkUpdate = checker(UpdateNumberRequest);
+const checkRing = checker(RingRequest);
+
+export function numberRoutes(app: FastifyInstance, { db, ids, ringNumber }: NumberRoutesDeps): void {
   app.post('/numbers', async (request, reply) => {
-    const { phone, account } = await readJson(request, checkAdd);
+    const { phone, account, label = '' } = await readJson(request, checkAdd);
     const accountId = account === undefined ? null : (await getAccount(db, account)).id;
     reply.code(201);
-    return numberView(await addNumber(db, ids, phone, accountId));
+    return numberView(await addNumber(db, ids, { phone, accountId, label }));
   });
 
   app.get('/numbers', async () => listOf((await db.query(listNumbers)).map(numberView)));
 
+  app.patch<OneNumber>('/numbers/:number', async (request) => {
+    const change = await readJson(request, checkUpdate);
+    return numberView(await db.transaction((tx) => changeNumber(tx, request.params.number, change)));
+  });
+
   app.post<OneNumber>('/numbers/:number/remove', async (request) =>
     numberView(await removeNumber(db, request.params.number)),
   );
+
+  app.post<OneNumber>('/numbers/:number/ring', async (request) => {
+    const ring = await readJson(request, checkRing);
+    return ringNumber(await getNumber(db, request.params.number), ring);
+  });
 }
 
-const numberView = (row: NumberRow): OperatorNumber => ({ ...row, created_at: row.created_at.toISOString() });
+export const numberView = (row: NumberRow): OperatorNumber => ({
+  ...row,
+  created_at: row.created_at.toISOString(),
+});

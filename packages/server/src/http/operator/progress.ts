@@ -9,7 +9,7 @@ import { Refusal } from '../../platform/refusal.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { listEvents } from '../../storage/events.ts';
 import { findRunDetail, listTurns } from '../../storage/run-views.ts';
-import { isFinished } from '../goal-run-view.ts';
+import { isFinished } from '../../publication/goal-run-view.ts';
 import { acceptedEvent, eventView, runView, turnView } from './views.ts';
 
 export interface Watch {

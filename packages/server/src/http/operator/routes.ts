@@ -6,6 +6,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { Keyring } from '../../authoring/keys.ts';
 import type { Readiness } from '../../authoring/readiness.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { RingNumber } from '../../inbound/ring.ts';
 import type { Ids } from '../../platform/ids.ts';
 import type { Endpoints } from '../../publication/endpoints.ts';
 import type { Database } from '../../storage/database.ts';
@@ -31,6 +32,7 @@ export interface OperatorDeps {
   readonly keys: Keyring;
   readonly readiness: Readiness;
   readonly endpoints: Endpoints;
+  readonly ringNumber: RingNumber;
   /** The directory of the recordings that this machine has. */
   readonly recordings: string;
   /**

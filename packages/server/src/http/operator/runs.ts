@@ -1,4 +1,10 @@
-import { goalRunStatuses, isId, type OperatorRun, type OperatorRunDetail } from '@trunkcall/contract';
+import {
+  directions,
+  goalRunStatuses,
+  isId,
+  type OperatorRun,
+  type OperatorRunDetail,
+} from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
 import { getAccount } from '../../authoring/accounts.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -39,17 +45,20 @@ interface OneRun {
 
 export function runRoutes(app: FastifyInstance, { db, clock, recordings, cancelRun }: RunRoutesDeps): void {
   app.get('/runs', async (request) => {
-    const sent = queryParameters(request, ['goal', 'account', 'status', 'after', 'limit']);
+    const sent = queryParameters(request, ['goal', 'account', 'status', 'direction', 'after', 'limit']);
     const page = readPage(sent, 'grun');
-    const { goal = null, account, status = null } = sent;
+    const { goal = null, account, status = null, direction = null } = sent;
     if (goal !== null && !isId('goal', goal)) {
       throw new Refusal('invalid_request', 'goal must be a Goal id');
     }
     if (status !== null && !goalRunStatuses.some((known) => known === status)) {
       throw new Refusal('invalid_request', `status must be one of: ${goalRunStatuses.join(', ')}`);
     }
+    if (direction !== null && !directions.some((known) => known === direction)) {
+      throw new Refusal('invalid_request', `direction must be one of: ${directions.join(', ')}`);
+    }
     const accountId = account === undefined ? null : (await getAccount(db, account)).id;
-    const values = [accountId, status, page.after, page.rows];
+    const values = [accountId, status, page.after, page.rows, direction];
     const rows =
       goal === null ? await db.query(listRuns, values) : await db.query(listRunsOfGoal, [...values, goal]);
     return pageOf(page, rows.map(runView));

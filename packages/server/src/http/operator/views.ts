@@ -8,7 +8,7 @@ import type {
 } from '@trunkcall/contract';
 import type { EventRow } from '../../storage/events.ts';
 import type { AttemptRow, OperatorRunRow, TurnRow } from '../../storage/run-views.ts';
-import { goalRunView } from '../goal-run-view.ts';
+import { goalRunView } from '../../publication/goal-run-view.ts';
 
 export const listOf = <Item>(
   data: readonly Item[],
@@ -25,7 +25,9 @@ export function runView(row: OperatorRunRow): OperatorRun {
   return {
     ...goalRunView(row),
     account_id: row.account_id,
-    phone: maskPhone(row.phone),
+    direction: row.direction,
+    phone: row.phone === null ? null : maskPhone(row.phone),
+    number_id: row.number_id,
     cancel_requested_at: timeOrNull(row.cancel_requested_at),
   };
 }

@@ -1,3 +1,5 @@
+-- compatible-from: 0005
+
 -- What calls would cost by the preview table: nothing is charged by it. Amounts are millionths of a US dollar.
 
 -- An attempt that has ended. The prices are those of the time when it was counted. No phone numbers.

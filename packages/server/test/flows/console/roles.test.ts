@@ -1,4 +1,10 @@
-import { consoleRoles, type ConsoleGoal, type ConsoleRole, type ConsoleSession } from '@trunkcall/contract';
+import {
+  consoleRoles,
+  type ConsoleGoal,
+  type ConsoleRole,
+  type ConsoleSession,
+  type OperatorNumber,
+} from '@trunkcall/contract';
 import { Trunkcall } from '@trunkcall/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { actionsOf } from '../../../src/http/console/access.ts';
@@ -13,6 +19,7 @@ describe.each(databases)('what a role may do in the console on %s', (kind) => {
   let delivery = '';
   let call = '';
   let run = '';
+  let numberId: string;
   const people = {} as Record<ConsoleRole, Visitor>;
   beforeAll(async () => {
     service = await startConsole(kind);
@@ -32,6 +39,9 @@ describe.each(databases)('what a role may do in the console on %s', (kind) => {
     call = (await developer.createCall({ task: 'Ask.', phone: callee, result_schema })).call.id;
     const published = await publishGoal(db, ids, service.accountId, goalFile());
     run = (await developer.createRun(published, { phone: callee, variables: { name: 'Ada' } })).run.id;
+    const added = { phone: '+12025550142', account: service.accountId };
+    const entered = await people.operator.send('POST', '/numbers', added);
+    ({ id: numberId } = (await entered.json()) as OperatorNumber);
   });
   afterAll(() => service.close());
 
@@ -98,6 +108,20 @@ describe.each(databases)('what a role may do in the console on %s', (kind) => {
       (who) =>
         who.send('POST', `/accounts/${service.accountId}/keys`, { scopes: ['goals:read'], expires_at: null }),
     ],
+    ['list numbers', 'viewer', (who) => who.send('GET', `/accounts/${service.accountId}/numbers`)],
+    [
+      'say who answers a number',
+      'owner',
+      (who) => who.send('PATCH', `/numbers/${numberId}`, { inbound_goal: null }),
+    ],
+    ['let somebody call a number', 'owner', (who) => who.send('POST', `/numbers/${numberId}/ring`, {})],
+    [
+      'move a number',
+      'operator',
+      (who) => who.send('PATCH', `/numbers/${numberId}`, { account: service.accountId }),
+    ],
+    ['enter a number', 'operator', (who) => who.send('POST', '/numbers', { phone: '+12025550143' })],
+    ['remove a number', 'operator', (who) => who.send('POST', `/numbers/${ids.next('num')}/remove`)],
     ['list people', 'owner', (who) => who.send('GET', `/accounts/${service.accountId}/people`)],
     [
       'invite',
@@ -148,6 +172,7 @@ describe.each(databases)('what a role may do in the console on %s', (kind) => {
       `/accounts/${otherAccountId}/goals`,
       `/accounts/${otherAccountId}/runs`,
       `/accounts/${otherAccountId}/keys`,
+      `/accounts/${otherAccountId}/numbers`,
       `/accounts/${otherAccountId}/people`,
       `/audit?account=${otherAccountId}`,
       `/goals/${theirs.id}`,

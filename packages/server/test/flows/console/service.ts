@@ -15,6 +15,7 @@ import { defaultHttpSettings } from '../../../src/http/settings.ts';
 import { callTaskRoutes } from '../../../src/legacy/routes.ts';
 import { systemClock, type Clock } from '../../../src/platform/clock.ts';
 import { systemIds } from '../../../src/platform/ids.ts';
+import { createRingNumber } from '../../../src/inbound/ring.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { createDestinations } from '../../../src/publication/destination.ts';
 import { createEndpoints } from '../../../src/publication/endpoints.ts';
@@ -119,6 +120,7 @@ export async function startConsole(
       directory,
       recordings,
       endpoints: createEndpoints({ db, clock, ids, destinations, onDue: () => undefined }),
+      ringNumber: createRingNumber({ db, ids, network: null }),
       cancelRun: (runId, note) => cancelRun(db, { ids, clock }, () => undefined, runId, note),
       stopCall: (callId, note) => stopCall(db, { ids, clock }, () => undefined, callId, note),
     }),

@@ -6,10 +6,10 @@ import type { Acceptance } from '../../../src/acceptance/acceptance.ts';
 import type { Agent } from '../../../src/agents/agent.ts';
 import { createScriptedAgent } from '../../../src/agents/scripted/scripted-agent.ts';
 import type { Carrier, CallOrder } from '../../../src/carriers/carrier.ts';
-import { createSimulatedNetwork } from '../../../src/carriers/simulated/network.ts';
+import { createSimulatedNetwork, type SimulatedNetwork } from '../../../src/carriers/simulated/network.ts';
 import { systemClock, type Clock } from '../../../src/platform/clock.ts';
 import { systemIds } from '../../../src/platform/ids.ts';
-import { createLog } from '../../../src/platform/log.ts';
+import { createLog, type Logger } from '../../../src/platform/log.ts';
 import type { Concluder } from '../../../src/result/conclude.ts';
 import type { Extractor } from '../../../src/result/extractor.ts';
 import { createScriptedConcluder } from '../../../src/result/scripted-concluder.ts';
@@ -27,6 +27,8 @@ export interface Harness {
   readonly worker: Worker;
   /** Every order that left for the carrier. */
   readonly dialled: CallOrder[];
+  /** Lets a simulated person call one of our numbers. */
+  readonly ring: SimulatedNetwork['ring'];
   publish(over?: Partial<GoalFile>): Promise<string>;
   /** Accepts a Run; its id is the public one. */
   run(goalId: string, phone: string, variables?: Readonly<Record<string, Scalar>>): Promise<RunRow>;
@@ -44,6 +46,7 @@ export interface HarnessOptions {
   readonly extractor?: Extractor;
   readonly settings?: Partial<WorkerSettings>;
   readonly accountId?: string;
+  readonly log?: Logger;
   /** In place of those of the simulated network, which has no limits. */
   readonly limits?: Partial<Pick<Carrier, 'forbids' | 'reserve'>>;
   readonly concluder?: Concluder;
@@ -80,7 +83,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
     db: options.workerDb ?? db,
     clock,
     ids,
-    log: createLog('silent'),
+    log: options.log ?? createLog('silent'),
     carrier,
     agents: options.agents ?? [createScriptedAgent({ clock: systemClock, synthesizer: null })],
     extractor: options.extractor ?? createScriptedExtractor(),
@@ -103,6 +106,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
     acceptance,
     worker,
     dialled,
+    ring: (ring) => network.ring(ring),
     publish: (over) => publishGoal(db, ids, accountId, goalFile(over)),
     async run(goalId, phone, variables = { name: 'Ada' }) {
       const { run } = await acceptance.accept({
@@ -134,7 +138,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
 
 const counters = statement<{ drift: number }>(
   'harness_counters',
-  `select (select coalesce(sum(active_calls), 0) from accounts)::int
+  `select (select coalesce(sum(active_calls + active_inbound_calls), 0) from accounts)::int
         + (select coalesce(sum(active_calls), 0) from capacity)::int
         + (select count(*) from jobs where worker is not null)::int as drift`,
 );

@@ -84,7 +84,12 @@ describe.each(databases)('the queue on %s', (kind) => {
   const claim = (most: number, limit = 1_000, worker = 'w'): Promise<ClaimedJob[]> =>
     db.query(claimDialJobs, [worker, 'simulated', scopes, [limit, limit], most, 10_000]);
   const finish = (job: ClaimedJob) =>
-    endRunWithin(db, deps, { id: job.subject_id, fence: job.fence, callId: null }, ownEnd('carrier_error'));
+    endRunWithin(
+      db,
+      deps,
+      { id: job.subject_id, fence: job.fence, callId: null, inbound: false },
+      ownEnd('carrier_error'),
+    );
   const count = async () => (await db.query(counters))[0];
 
   it('never exceeds the limit of an account, a carrier or the deployment, whoever claims', async () => {
@@ -150,7 +155,12 @@ describe.each(databases)('the queue on %s', (kind) => {
     const turn = ['att_1', 0, 'bot', 'Hello', 0, false, null, 'evt_2', 'call.speech', true];
     expect(await db.query(recordTurn, [...stale, ...turn])).toEqual([]);
     expect(
-      await endRunWithin(db, deps, { id: stale[0], fence: stale[1], callId: null }, ownEnd('worker_lost')),
+      await endRunWithin(
+        db,
+        deps,
+        { id: stale[0], fence: stale[1], callId: null, inbound: false },
+        ownEnd('worker_lost'),
+      ),
     ).toBe(false);
     expect(await db.query(putBackJob, [...stale, 'dial', 0, true])).toEqual([]);
     expect(await db.query(renewLeases, [['dial'], [runId], [old?.fence ?? 0], 1_000])).toEqual([]);
@@ -202,7 +212,12 @@ describe.each(databases)('the queue on %s', (kind) => {
   it('does an extraction again after its worker died, and only the holder publishes', async () => {
     const [runId = ''] = await enqueue(await createAccount(db, ids), 1);
     const [job] = await claim(1);
-    await endRunWithin(db, deps, { id: runId, fence: job?.fence ?? 0, callId: null }, ownEnd('conversation'));
+    await endRunWithin(
+      db,
+      deps,
+      { id: runId, fence: job?.fence ?? 0, callId: null, inbound: false },
+      ownEnd('conversation'),
+    );
     expect(await db.query(claimJobs, ['w', 'extract', 5, 10_000])).toHaveLength(1);
     await db.query(expire, [runId]);
     await reap({ db, ids, clock: systemClock, log });

@@ -1,6 +1,15 @@
+import type { GoalFile } from '@trunkcall/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createScriptedAgent } from '../../../src/agents/scripted/scripted-agent.ts';
+import { createSimulatedNetwork } from '../../../src/carriers/simulated/network.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { createScriptedConcluder } from '../../../src/result/scripted-concluder.ts';
+import { createScriptedExtractor } from '../../../src/result/scripted-extractor.ts';
+import { startWorker, type Worker } from '../../../src/worker/worker.ts';
 import { databases } from '../../kit/database.ts';
-import { startOperatorService, type OperatorService } from './service.ts';
+import { goalFile } from '../../kit/fixtures.ts';
+import { ids, startOperatorService, type OperatorService } from './service.ts';
 
 const ownNumber = '+12025550199';
 const callee = '+12025550100';
@@ -53,6 +62,168 @@ describe.each(databases)('our own numbers on %s', (kind) => {
       await expect(service.operator.updateAccount('Owner', change)).rejects.toMatchObject({ status: 400 });
     }
   });
+});
+
+describe.each(databases)('the Goal that answers a number on %s', (kind) => {
+  const network = createSimulatedNetwork({ clock: systemClock, speed: Infinity });
+  let service: OperatorService;
+  let worker: Worker;
+  beforeAll(async () => {
+    service = await startOperatorService(kind, network);
+    worker = await startWorker({
+      db: service.database.db,
+      clock: systemClock,
+      ids,
+      log: createLog('silent'),
+      carrier: network,
+      agents: [createScriptedAgent({ clock: systemClock, synthesizer: null })],
+      extractor: createScriptedExtractor(),
+      concluder: createScriptedConcluder(),
+      onPublished: () => undefined,
+      settings: {
+        leaseMs: 10_000,
+        pollMs: 50,
+        maxCallsPerProcess: 10,
+        maxDeploymentCalls: 10,
+        maxCarrierCalls: 10,
+        drainMs: 1_000,
+      },
+    });
+    for (const name of ['Owner', 'Other']) await service.operator.createAccount(name);
+  });
+  afterAll(async () => {
+    await worker.stop();
+    await network.close();
+    await service.close();
+  });
+
+  const inputs = (required: readonly string[]): GoalFile['input_schema'] => ({
+    type: 'object',
+    additionalProperties: false,
+    properties: { name: { type: 'string' } },
+    required: [...required],
+  });
+  const file = (required: readonly string[]) => {
+    const input_schema = inputs(required);
+    const text = JSON.stringify(goalFile({ instructions: 'Help.', input_schema }));
+    return { text, mediaType: 'application/json' } as const;
+  };
+  async function newGoal(account: string, required: readonly string[] = []): Promise<string> {
+    const { id } = await service.operator.applyGoal(account, file(required));
+    await service.operator.commandGoal(id, 'publish');
+    return id;
+  }
+
+  it('is one of its account, needs no variables, and goes with the number’s owner', async () => {
+    const { operator } = service;
+    const goal = await newGoal('Owner');
+    const { id } = await operator.addNumber({ phone: '+12025550151', account: 'Owner', label: 'Support' });
+    const shared = await operator.addNumber({ phone: '+12025550152' });
+    const refused = async (number: string, inbound_goal: string, message: RegExp) => {
+      const error: unknown = await operator
+        .updateNumber(number, { inbound_goal })
+        .catch((cause: unknown) => cause);
+      expect(error).toMatchObject({ status: 400, message: expect.stringMatching(message) as string });
+    };
+    await refused(id, await newGoal('Other'), /of a Goal of the number’s account/);
+    await refused(id, 'goal_nonsense', /of a Goal of the number’s account/);
+    await refused(shared.id, goal, /this one is shared/);
+    await refused(
+      id,
+      await newGoal('Owner', ['name']),
+      /nobody gives when a call comes in: name; give them defaults/,
+    );
+    expect(await operator.updateNumber(id, { inbound_goal: goal })).toMatchObject({
+      label: 'Support',
+      origin: 'entered',
+      is_default: false,
+      inbound_goal_id: goal,
+      refused_today: {},
+    });
+    expect(await operator.updateNumber(id, { label: 'Help' })).toMatchObject({ inbound_goal_id: goal });
+    await operator.updateAccount('Owner', { default_number: id });
+    await expect(operator.updateNumber(id, { account: null })).rejects.toMatchObject({ status: 400 });
+    await operator.updateAccount('Owner', { default_number: null });
+    expect(await operator.updateNumber(id, { account: null })).toMatchObject({
+      account_id: null,
+      inbound_goal_id: null,
+    });
+    await expect(operator.updateNumber(id, { account: 'Nobody' })).rejects.toMatchObject({ status: 400 });
+    expect((await operator.updateNumber(id, { account: 'Other' })).account_id).toMatch(/^acct_/);
+    await expect(operator.updateNumber(id, {})).rejects.toMatchObject({ status: 400 });
+    await expect(operator.updateNumber('num_nonsense', { label: 'x' })).rejects.toMatchObject({
+      status: 404,
+    });
+  });
+
+  it('can not be published any more with variables that nobody gives, while it answers', async () => {
+    const { operator } = service;
+    const goal = await newGoal('Owner');
+    const { id } = await operator.addNumber({ phone: '+12025550153', account: 'Owner' });
+    await operator.updateNumber(id, { inbound_goal: goal });
+    await operator.applyGoal('Owner', file(['name']), goal);
+    await expect(operator.commandGoal(goal, 'publish')).rejects.toMatchObject({
+      code: 'goal_invalid',
+      details: { problems: [{ pointer: '/input_schema/properties/name' }] },
+    });
+    await operator.updateNumber(id, { inbound_goal: null });
+    await expect(operator.commandGoal(goal, 'publish')).resolves.toMatchObject({ latest_version: 2 });
+  });
+
+  it('answers when somebody rings, and its owner reads the Run like any other', async () => {
+    const { operator } = service;
+    const goal = await newGoal('Owner');
+    const { id } = await operator.addNumber({ phone: '+12025550154', account: 'Owner' });
+    expect(await operator.ringNumber(id)).toEqual({ object: 'ring', outcome: 'not_answered', run: null });
+    await operator.updateNumber(id, { inbound_goal: goal });
+    const rung = await operator.ringNumber(id, { from: null });
+    expect(rung).toMatchObject({ outcome: 'answered', run: { goal_id: goal } });
+    const runId = rung.run?.id ?? '';
+    for await (const { final } of operator.watchRun(runId)) if (final) break;
+    expect(await operator.getRun(runId)).toMatchObject({
+      direction: 'inbound',
+      phone: null,
+      number_id: id,
+      attempts: [{ carrier: 'simulated', outcome: 'conversation' }],
+    });
+    const developer = await service.developer('Owner');
+    expect(await developer.getRun(goal, runId)).toMatchObject({
+      id: runId,
+      status: 'completed',
+    });
+    const stranger = await service.developer('Other');
+    await expect(stranger.getRun(goal, runId)).rejects.toMatchObject({ status: 404 });
+    await developer.createRun(goal, { phone: '+12125550100', variables: {} });
+    for (const direction of ['inbound', 'outbound'] as const) {
+      const { data } = await operator.listRuns({ goal, direction });
+      expect(data.map((run) => run.direction)).toEqual([direction]);
+    }
+    expect((await operator.listNumbers()).data.find((number) => number.id === id)?.refused_today).toEqual({
+      not_answered: 1,
+    });
+    await expect(operator.ringNumber(id, { from: '12' })).rejects.toMatchObject({ status: 400 });
+  });
+
+  it('bounds how many calls an account takes', async () => {
+    const { operator } = service;
+    expect(await operator.updateAccount('Owner', { max_inbound_calls: 7 })).toMatchObject({
+      max_inbound_calls: 7,
+      active_inbound_calls: 0,
+    });
+    await expect(operator.updateAccount('Owner', { max_inbound_calls: 0 })).rejects.toMatchObject({
+      status: 400,
+    });
+  });
+});
+
+it('nobody can be rung where there is no simulated network', async () => {
+  const service = await startOperatorService('embedded');
+  const { id } = await service.operator.addNumber({ phone: ownNumber });
+  await expect(service.operator.ringNumber(id)).rejects.toMatchObject({
+    status: 409,
+    code: 'ring_not_possible',
+  });
+  await service.close();
 });
 
 describe.each(databases)('calls as the operator sees them on %s', (kind) => {

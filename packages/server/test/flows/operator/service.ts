@@ -10,6 +10,8 @@ import { operatorRoutes } from '../../../src/http/operator/routes.ts';
 import { defaultHttpSettings } from '../../../src/http/settings.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { systemIds } from '../../../src/platform/ids.ts';
+import type { SimulatedNetwork } from '../../../src/carriers/simulated/network.ts';
+import { createRingNumber } from '../../../src/inbound/ring.ts';
 import { callTaskRoutes } from '../../../src/legacy/routes.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { createDestinations } from '../../../src/publication/destination.ts';
@@ -49,7 +51,11 @@ const destinations = createDestinations({
   clock: systemClock,
 });
 
-export async function startOperatorService(kind: 'postgres' | 'embedded'): Promise<OperatorService> {
+/** Nobody can be rung unless the test brings a network, and a worker that answers on it. */
+export async function startOperatorService(
+  kind: 'postgres' | 'embedded',
+  network: SimulatedNetwork | null = null,
+): Promise<OperatorService> {
   const database = await freshDatabase(kind);
   const { db } = database;
   const token = newOperatorToken();
@@ -91,6 +97,7 @@ export async function startOperatorService(kind: 'postgres' | 'embedded'): Promi
       keys,
       readiness,
       endpoints: createEndpoints({ db, clock: systemClock, ids, destinations, onDue: () => undefined }),
+      ringNumber: createRingNumber({ db, ids, network }),
       configuredToken,
       recordings: '/nonexistent',
       stopCall: (callId) => stopCall(db, { ids, clock: systemClock }, () => undefined, callId),

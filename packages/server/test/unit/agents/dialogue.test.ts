@@ -31,6 +31,7 @@ function scriptFor(resultSchema: ResultSchema, language = 'en'): Script {
     grammar: locale.grammar,
     today: parseIsoDay('2026-11-21') ?? 0,
     region: null,
+    direction: 'outbound',
     callerName: 'Parcel Post',
     title: 'Your parcel',
     machine: 'hang_up',
@@ -314,7 +315,7 @@ describe('whatever the callee says', () => {
           let turns = 0;
           for (const each of events) {
             if (dialogue.end !== null) break;
-            expect(patienceMs(dialogue)).toBeLessThanOrEqual(20_000);
+            expect(patienceMs(script, dialogue)).toBeLessThanOrEqual(20_000);
             const step = nextStep(script, dialogue, each);
             dialogue = { ...step.dialogue, questionHeard };
             turns += 1;

@@ -29,6 +29,7 @@ function scriptFor(
     grammar: locale.grammar,
     today: parseIsoDay('2026-11-21') ?? 0,
     region: null,
+    direction: 'outbound',
     callerName: 'Parcel Post',
     title: 'Your parcel',
     machine,
@@ -440,7 +441,7 @@ describe('whatever the callee does', () => {
           let turns = 0;
           for (const [each, share] of lines) {
             if (dialogue.end !== null) break;
-            expect(keypadPatienceMs(dialogue)).toBeLessThanOrEqual(8_000);
+            expect(keypadPatienceMs(script, dialogue)).toBeLessThanOrEqual(8_000);
             const step = nextKeypadStep(script, dialogue, eventOf(each));
             const quote = step.note?.kind === 'answer' ? step.note.quote : '';
             expect(step.written).toContain(quote);

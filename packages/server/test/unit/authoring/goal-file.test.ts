@@ -147,6 +147,27 @@ describe('what does not fit is named with what would be right', () => {
     ['a language that does not exist', 'en-US', 'qq', '/locale', /does not exist/],
     ['an unknown time zone', 'America/New_York', 'America/Gotham', '/calling_window/timezone', /IANA/],
     ['an offset for a time zone', 'America/New_York', '"+05:00"', '/calling_window/timezone', /IANA/],
+    [
+      'a message for closed hours without one',
+      'machine: hang_up',
+      'machine: hang_up\ninbound: { outside_hours: message }',
+      '/inbound/message',
+      /is missing/,
+    ],
+    [
+      'a message that is never said',
+      'machine: hang_up',
+      'machine: hang_up\ninbound: { outside_hours: reject, message: Closed. }',
+      '/inbound/message',
+      /never said/,
+    ],
+    [
+      'a message with an unknown placeholder',
+      'machine: hang_up',
+      'machine: hang_up\ninbound: { outside_hours: message, message: "Closed, {{nobody}}." }',
+      '/inbound/message',
+      /stands for no input variable/,
+    ],
     ['a window that ends before it begins', 'to: "24:00"', 'to: "08:00"', '/calling_window/to', /later than/],
     [
       'a required name that is not declared',

@@ -17,6 +17,8 @@ const table: Record<Outcome, readonly [string, string | null, string | null]> = 
   media_failed: ['failed', 'call_failed', 'media_failed'],
   agent_failed: ['failed', 'call_failed', 'agent_failed'],
   worker_lost: ['failed', 'call_failed', 'worker_lost'],
+  caller_gave_up: ['failed', 'no_answer', 'caller_gave_up'],
+  outside_hours: ['completed', 'result_unavailable', 'outside_hours'],
   do_not_call: ['failed', 'call_failed', 'do_not_call'],
   not_allowed: ['failed', 'call_failed', 'not_allowed'],
   daily_limit: ['failed', 'call_failed', 'daily_limit'],
@@ -31,9 +33,10 @@ it('settles every outcome as the contract says', () => {
   }
 });
 
-it('uses only codes of the catalogue, and an error exactly when the call did not complete', () => {
-  for (const { status, errorCode, detailCode, event } of Object.values(settlements)) {
-    expect(errorCode === null).toBe(status === 'completed');
+it('uses only codes of the catalogue, and an error exactly when the call did not complete, or asked for nothing', () => {
+  for (const outcome of outcomes) {
+    const { status, errorCode, detailCode, event } = settlements[outcome];
+    expect(errorCode === null).toBe(status === 'completed' && outcome !== 'outside_hours');
     expect(event).toBe(`call.${status}`);
     expect(errorCode ?? 'call_failed').toBeOneOf(Object.keys(goalRunErrors));
     expect(detailCode ?? 'busy').toBeOneOf(Object.keys(detailCodes));

@@ -102,6 +102,7 @@ describe('the OpenAPI document', () => {
       'goal_state_conflict',
       'edit_conflict',
       'webhook_conflict',
+      'ring_not_possible',
     ];
     const missing = Object.keys(apiErrors).filter((code) => !text.includes(`\`${code}\``));
     expect(operatorOnly).toEqual(expect.arrayContaining(missing));

@@ -13,7 +13,7 @@ import {
 } from '../understanding/dates.ts';
 import { keyWords } from '../understanding/numbers.ts';
 import { phrases } from '../understanding/text.ts';
-import type { Grammar, Locale, Texts } from './locale.ts';
+import type { AnsweringTexts, Grammar, Locale, Texts } from './locale.ts';
 
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const months = 'january february march april may june july august september october november december'.split(
@@ -176,6 +176,18 @@ const texts: Texts = {
   },
 };
 
+const answering: AnsweringTexts = {
+  disclosure: (owner) => `Hello, you have reached the automated assistant of ${owner}.`,
+  recordedDisclosure: (owner) =>
+    `Hello, you have reached the automated assistant of ${owner}, and this call is recorded.`,
+  robot: (owner) => `Yes, I am an automated assistant, not a person. I answer for ${owner}.`,
+  about: (title) => `I can help you with: ${title}.`,
+  noneHeard: 'I can not hear you. Please call again another time.',
+  badMoment: 'I understand. Please call again whenever it suits you.',
+  wrongNumber: 'I am sorry, then you have the wrong number.',
+  keypad: { noKeys: 'I did not get any answer. Please call again another time.' },
+};
+
 const grammar: Grammar = {
   yes: phrases(`
     yes, yeah, yep, yup, ya, yes sir, sure, of course, certainly, definitely, absolutely, ok, okay,
@@ -278,4 +290,4 @@ const grammar: Grammar = {
     /\b(person|someone|somebody|representative|operator|reception(ist)?|agent|human|staff|team|assistant)\b/,
 };
 
-export const en: Locale = { texts, grammar };
+export const en: Locale = { texts, answering, grammar };

@@ -11,7 +11,7 @@ import {
 } from '../understanding/dates.ts';
 import { keyWords } from '../understanding/numbers.ts';
 import { phrases } from '../understanding/text.ts';
-import type { Grammar, Locale, Texts } from './locale.ts';
+import type { AnsweringTexts, Grammar, Locale, Texts } from './locale.ts';
 
 const weekdays = ['domingo', 'lunes', 'martes', 'miércoles', 'jueves', 'viernes', 'sábado'];
 const foldedWeekdays = ['domingo', 'lunes', 'martes', 'miercoles', 'jueves', 'viernes', 'sabado'];
@@ -161,6 +161,18 @@ const texts: Texts = {
   },
 };
 
+const answering: AnsweringTexts = {
+  disclosure: (owner) => `Hola, ha llamado al asistente automático de ${owner}.`,
+  recordedDisclosure: (owner) =>
+    `Hola, ha llamado al asistente automático de ${owner} y esta llamada se graba.`,
+  robot: (owner) => `Sí, soy un asistente automático, no una persona. Respondo en nombre de ${owner}.`,
+  about: (title) => `Puedo ayudarle con: ${title}.`,
+  noneHeard: 'No le oigo. Llame de nuevo en otro momento, por favor.',
+  badMoment: 'Entiendo. Llame de nuevo cuando le venga bien.',
+  wrongNumber: 'Disculpe, entonces se ha equivocado de número.',
+  keypad: { noKeys: 'No he recibido ninguna respuesta. Llame de nuevo en otro momento, por favor.' },
+};
+
 const grammar: Grammar = {
   yes: phrases(`
     si, sip, claro, claro que si, por supuesto, desde luego, seguro, vale, de acuerdo, ok, okay,
@@ -269,4 +281,4 @@ const grammar: Grammar = {
   person: /\b(persona|alguien|agente|operador(a)?|recepcion|representante|asesor(a)?|atencion)\b/,
 };
 
-export const es: Locale = { texts, grammar };
+export const es: Locale = { texts, answering, grammar };

@@ -1,5 +1,5 @@
 /** What a language needs so that the scripted agent can speak and understand it. */
-import type { Scalar } from '@trunkcall/contract';
+import type { Direction, Scalar } from '@trunkcall/contract';
 import type { OrdinalWords } from '../understanding/choices.ts';
 import type { DatePattern } from '../understanding/dates.ts';
 import type { NumberWords } from '../understanding/numbers.ts';
@@ -10,8 +10,15 @@ import { es } from './es.ts';
 
 export interface Locale {
   readonly texts: Texts;
+  /** What we say otherwise to somebody who called us. */
+  readonly answering: AnsweringTexts;
   readonly grammar: Grammar;
 }
+
+export type AnsweringTexts = Pick<
+  Texts,
+  'disclosure' | 'recordedDisclosure' | 'robot' | 'about' | 'noneHeard' | 'badMoment' | 'wrongNumber'
+> & { readonly keypad: Pick<KeypadTexts, 'noKeys'> };
 
 /** What we say. Each text is whole sentences. */
 export interface Texts {
@@ -121,12 +128,27 @@ const locales: Readonly<Record<string, Locale>> = { en, es };
 /** The languages that the scripted agent speaks. */
 export const languages: readonly string[] = Object.keys(locales);
 
-/** The texts for a BCP 47 locale, by its language; null when we do not speak it. `recorded`: of a call that is. */
-export function localeFor(locale: string, recorded = false): Locale | null {
+/** The texts for a BCP 47 locale, by its language; null when we do not speak it. */
+export function localeFor(locale: string): Locale | null {
   const language = locale.split('-')[0] ?? '';
-  const found = Object.hasOwn(locales, language) ? (locales[language] ?? null) : null;
-  if (found === null || !recorded) return found;
-  return { ...found, texts: { ...found.texts, disclosure: found.texts.recordedDisclosure } };
+  return Object.hasOwn(locales, language) ? (locales[language] ?? null) : null;
+}
+
+/** The same with the texts that fit the call: whether it is recorded, and who called whom. */
+export function localeOfCall(call: {
+  readonly locale: string;
+  readonly recorded: boolean;
+  readonly direction: Direction;
+}): Locale | null {
+  const found = localeFor(call.locale);
+  if (found === null) return null;
+  const { answering } = found;
+  const texts: Texts =
+    call.direction === 'inbound'
+      ? { ...found.texts, ...answering, keypad: { ...found.texts.keypad, ...answering.keypad } }
+      : found.texts;
+  const disclosure = call.recorded ? texts.recordedDisclosure : texts.disclosure;
+  return { ...found, texts: { ...texts, disclosure } };
 }
 
 /** The ISO 3166-1 region of a BCP 47 locale; null when it names none. */

@@ -11,7 +11,14 @@ import { localeFor } from '../../../../src/agents/scripted/locales/locale.ts';
 
 const english = localeFor('en');
 if (english === null) throw new Error('there is English');
-const script: Script = { ...english, callerName: 'Parcel Post', title: 'Your delivery', machine: 'hang_up' };
+const script: Script = {
+  ...english,
+  direction: 'outbound',
+  announcement: null,
+  callerName: 'Parcel Post',
+  title: 'Your delivery',
+  machine: 'hang_up',
+};
 const disclosure = english.texts.disclosure('Parcel Post');
 
 const heard = (text: string, late = false): DialogueEvent => ({ kind: 'heard', text, late });
@@ -32,7 +39,7 @@ const failure = (part: 'ears' | 'model' | 'voice'): DialogueEvent => ({ kind: 'f
 function run(events: readonly DialogueEvent[], over: Partial<Script> = {}): Step[] {
   const steps: Step[] = [];
   for (const event of events)
-    steps.push(nextStep({ ...script, ...over }, (steps.at(-1) ?? begin).dialogue, event));
+    steps.push(nextStep({ ...script, ...over }, (steps.at(-1) ?? begin(script)).dialogue, event));
   return steps;
 }
 const last = (events: readonly DialogueEvent[], over: Partial<Script> = {}) => run(events, over).at(-1);

@@ -168,7 +168,7 @@ describe('tools', () => {
     );
 
   it('are those that end this call, press keys in it and note what was said in it', () => {
-    expect(toolsFor(deliverySchema).map(({ name }) => name)).toEqual([
+    expect(toolsFor(briefFor({ resultSchema: deliverySchema })).map(({ name }) => name)).toEqual([
       'end_call',
       'press_keys',
       'opt_out',

@@ -11,6 +11,7 @@ import { briefFor, deliverySchema } from '../../../conformance/hold-call.ts';
 
 const prompt = promptFor(briefFor({ resultSchema: deliverySchema }));
 const plan: Plan = {
+  direction: 'outbound',
   callerName: 'Parcel Post',
   media: 'audio',
   prompt,

@@ -238,13 +238,27 @@ describe('a call that comes in', () => {
     expect(await dialIn(carrier, '+12025550199')).toBe(404);
   });
 
+  it('beyond the rate of its trunk is put off, and nobody is asked', async () => {
+    const carrier = await carrierTo([trunkAt(9, { inbound: ['127.0.0.1'], calls_per_second: 0.1 })]);
+    let taken = 0;
+    carrier.onIncoming((call) => {
+      taken += 1;
+      call.reject({ reason: 'busy', retryAfterSeconds: null });
+    });
+    const statuses = await Promise.all(Array.from({ length: 14 }, () => dialIn(carrier, '+12025550142')));
+    expect(statuses.filter((status) => status === 486)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 503)).toHaveLength(4);
+    expect(taken).toBe(10);
+    carrier.onIncoming(null);
+    expect(await dialIn(carrier, '+12025550142')).toBe(503);
+  });
+
   it('from a trunk goes to whoever takes it, with its trunk', async () => {
     const taken: string[] = [];
-    const carrier = await carrierTo([trunkAt(9, { inbound: ['127.0.0.1'] })], {
-      onIncoming(call, trunk) {
-        taken.push(trunk.name);
-        call.reject(486);
-      },
+    const carrier = await carrierTo([trunkAt(9, { inbound: ['127.0.0.1'] })]);
+    carrier.onIncoming((call) => {
+      taken.push(call.trunk ?? '');
+      call.reject({ reason: 'busy', retryAfterSeconds: null });
     });
     expect(await dialIn(carrier, '+12025550142')).toBe(486);
     expect(taken).toEqual(['north']);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TokenBuckets } from '../../../src/http/token-buckets.ts';
+import { TokenBuckets } from '../../../src/platform/token-buckets.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
 
 function manualClock(): Clock & { ms: number } {
