@@ -38,12 +38,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // How a call of several numbers goes on: acceptance begins it, the worker moves it on.
   calls: ['contract', 'platform', 'agents', 'storage'],
   ...Object.fromEntries(stages.map((stage) => [stage, lowerLayers])),
-  // A worker composes the stages; HTTP and the operator API use them.
+  // A rehearsal and a worker compose the stages; HTTP and the operator API use them.
+  rehearsal: [...lowerLayers, ...stages],
   worker: [...lowerLayers, ...stages],
-  http: [...lowerLayers, ...stages],
+  http: [...lowerLayers, ...stages, 'rehearsal'],
   // Translates call tasks in and out, at the same doors.
   legacy: [...lowerLayers, ...stages, 'http'],
-  main: [...lowerLayers, ...stages, 'worker', 'http', 'legacy'],
+  main: [...lowerLayers, ...stages, 'rehearsal', 'worker', 'http', 'legacy'],
 };
 
 const pathOf: Readonly<Record<string, string>> = {

@@ -62,9 +62,14 @@ export function describeFailure(error: unknown): DescribedFailure {
 
 /** `file:line:column: message`, which editors turn into links; a stored draft has a pointer instead. */
 function problemLines(details: Readonly<Record<string, unknown>>): string[] {
-  const problems = Array.isArray(details['problems']) ? (details['problems'] as GoalFileProblem[]) : [];
+  const problems = Array.isArray(details['problems'])
+    ? (details['problems'] as (GoalFileProblem | string)[])
+    : [];
   const file = typeof details['file'] === 'string' ? details['file'] : 'draft';
-  return problems.map(({ line, column, pointer, message }) => {
+  return problems.map((problem) => {
+    // Reasons without a place, such as why an agent can not speak.
+    if (typeof problem === 'string') return printable(problem);
+    const { line, column, pointer, message } = problem;
     const place = line === undefined || column === undefined ? pointer : `${line}:${column}`;
     const subject = pointer === '' || place === pointer ? '' : `${pointer.slice(1).replaceAll('/', '.')} `;
     return printable(`${file}:${place}: ${subject}${message}`);

@@ -1,3 +1,4 @@
+import type { CalleeTest, GoalTestOrder, GoalTestSummary } from '@trunkcall/contract';
 import { Command, CommanderError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { accountCommands } from './commands/accounts.ts';
@@ -25,6 +26,8 @@ export interface Context {
   readonly report: Report;
   /** Prints a text as it is, for other programs. */
   readonly print: (text: string) => void;
+  /** Loads the server into this process. Throws: Failure `not_installed`. */
+  readonly server: () => Promise<Server>;
   /** Makes the program end with another code than 0. */
   readonly exitWith: (code: Exit) => void;
 }
@@ -48,6 +51,7 @@ export async function run(argv: readonly string[], process: Process): Promise<Ex
     connect: () => connect(process.env),
     report: createReport(process.out, json),
     print: process.out,
+    server: loadServer,
     exitWith: (code) => {
       exit = code;
     },
@@ -104,11 +108,18 @@ function buildProgram(context: Context, process: Process, json: boolean): Comman
 /** The server is an optional neighbour: nothing of it is loaded for other commands. */
 const serverMain = '@trunkcall/server/main';
 
-/** Runs a part of the server in this process. `serve` returns when the service listens, which then ends the process. */
-async function runServer(part: 'serve' | 'exportToStdout' | 'importFromStdin'): Promise<void> {
-  let server: Readonly<Record<typeof part, () => Promise<void>>>;
+/** What commands use of the server in their own process. */
+interface Server {
+  /** Each returns when the service listens, or the data is through; `serve` goes on behind it. */
+  serve(): Promise<void>;
+  exportToStdout(): Promise<void>;
+  importFromStdin(): Promise<void>;
+  testGoalHere(order: GoalTestOrder, onCallee: (test: CalleeTest) => void): Promise<GoalTestSummary>;
+}
+
+async function loadServer(): Promise<Server> {
   try {
-    server = (await import(serverMain)) as typeof server;
+    return (await import(serverMain)) as Server;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') throw error;
@@ -116,6 +127,11 @@ async function runServer(part: 'serve' | 'exportToStdout' | 'importFromStdin'): 
       cause: error,
     });
   }
+}
+
+/** Runs a part of the server that takes the whole process. */
+async function runServer(part: 'serve' | 'exportToStdout' | 'importFromStdin'): Promise<void> {
+  const server = await loadServer();
   await server[part]();
 }
 

@@ -307,6 +307,81 @@ describe('a Goal file', () => {
   });
 });
 
+describe('a test of a Goal', () => {
+  const goal = (says: string) =>
+    goalFile({
+      callees: [
+        {
+          phone: '+12125550141',
+          name: 'Ada',
+          variables: { name: 'Ada' },
+          says: { confirmed: says },
+          expect: { result: { confirmed: true } },
+        },
+        { phone: '+12125550142', variables: { name: 'Bob' }, does: 'busy' },
+      ],
+    });
+  beforeAll(async () => {
+    await writeFile(join(directory, 'agrees.json'), JSON.stringify(goal('Yes.')));
+    await writeFile(join(directory, 'disagrees.json'), JSON.stringify(goal('No.')));
+    await writeFile(
+      join(directory, 'nobody.json'),
+      JSON.stringify(goalFile({ callees: [{ phone: '+12125550141' }] })),
+    );
+  });
+
+  const nowhere = { PATH: '' };
+
+  test.each([
+    ['by the service', []],
+    ['in this process, without a service or a setting', ['--local']],
+  ])('prints a table and succeeds when all is as expected, %s', async (_how, more) => {
+    const env = more.length === 0 ? { TRUNKCALL_DATA_DIR: directory } : nowhere;
+    const { exit, out, err } = await trunkcall(['goals', 'test', 'agrees.json', ...more], env);
+    expect({ exit, err }).toEqual({ exit: 0, err: '' });
+    expect(out).toMatch(/^✓ {2}Ada {7}a result/m);
+    expect(out).toMatch(/^\? {2}callee 2 {2}no_answer: busy$/m);
+    expect(out).toContain('1 passed, 0 failed, 1 not judged');
+  });
+
+  test('fails with the difference and the conversation when one is not', async () => {
+    const { exit, out } = await trunkcall(['goals', 'test', 'disagrees.json', '--local'], nowhere);
+    expect(exit).toBe(1);
+    expect(out).toContain('✗ Ada\n  /result/confirmed: expected true, was false\n');
+    expect(out).toMatch(/^ {2}\d:\d\d user: No\.$/m);
+  });
+
+  test('takes the draft of a Goal by its id, and prints one document for machines', async () => {
+    const { id: account } = await json<Id>('accounts', 'create', 'tester');
+    const { id } = await json<Id>('goals', 'apply', join(directory, 'agrees.json'), '--account', account);
+    expect(await json('goals', 'test', id, '--agent', 'scripted')).toMatchObject({
+      object: 'goal_test',
+      passed: 1,
+      callees: [{ name: 'Ada' }, { name: 'callee 2' }],
+    });
+  });
+
+  test.each([['--local'], ['--json']])(
+    'names the file and the place of what is missing, with %s',
+    async (flag) => {
+      const { exit, err } = await trunkcall(['goals', 'test', 'nobody.json', flag]);
+      expect(exit).toBe(1);
+      expect(err).toContain('nobody.json');
+      expect(err).toContain('callee 1: variables.name is required');
+    },
+  );
+
+  test('says why an agent can not speak', async () => {
+    const { exit, err } = await trunkcall(
+      ['goals', 'test', 'agrees.json', '--agent', 'realtime', '--local'],
+      nowhere,
+    );
+    expect(exit).toBe(1);
+    expect(err).toContain('TRUNKCALL_REALTIME_API_KEY');
+    expect((await trunkcall(['goals', 'test', 'agrees.json', '--agent', 'parrot'])).exit).toBe(2);
+  });
+});
+
 describe('a Run', () => {
   let account: string;
   let goalId: string;

@@ -236,6 +236,12 @@ export const ScriptedCallee = Type.Object(
         },
       ),
     ),
+    variables: Type.Optional(
+      Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
+        description:
+          'Values for input_schema, as a request for this person would send them; in tests of the Goal alone.',
+      }),
+    ),
     expect: Type.Optional(
       Type.Object(
         {

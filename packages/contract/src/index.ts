@@ -3,6 +3,7 @@ export * from './errors.ts';
 export * from './ids.ts';
 export * from './schemas.ts';
 export * from './goal-file.ts';
+export * from './goal-test.ts';
 export type * from './call-schema.ts';
 export * from './calls.ts';
 export * from './operator.ts';

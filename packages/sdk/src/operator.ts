@@ -1,5 +1,6 @@
 import type {
   AddNumberRequest,
+  AgentKind,
   CreatedKey,
   CreateKeyRequest,
   CreateWebhookRequest,
@@ -7,6 +8,7 @@ import type {
   DoctorReport,
   GoalAction,
   GoalFileProblem,
+  GoalTestLine,
   ListCallsQuery,
   ListDeliveriesQuery,
   ListGoalsQuery,
@@ -59,7 +61,14 @@ export interface GoalFileText {
   readonly mediaType: 'application/yaml' | 'application/json';
 }
 
+/** Another agent than the Goal’s own may speak in a test. */
+export interface GoalTestOptions extends CallOptions {
+  readonly agent?: AgentKind;
+}
+
 const watchSeconds = 20;
+/** A test takes no longer. */
+const longestTestMs = 600_000;
 
 /**
  * The operator API. Reads are repeated like those of `Trunkcall`; a command is sent again only when it was
@@ -146,6 +155,25 @@ export class OperatorClient {
     options?: CallOptions,
   ): Promise<{ readonly problems: readonly GoalFileProblem[]; readonly not_ready: readonly string[] }> {
     return this.#send('POST', '/goals/validate', { type: file.mediaType, text: file.text }, options);
+  }
+
+  /**
+   * Tests a Goal file, or the draft of the Goal with this id, against its scripted callees: gives what came of each call
+   * as it is over, then the summary. Nobody is phoned and nothing is kept. Without a summary the test broke off.
+   */
+  testGoal(
+    goal: GoalFileText | string,
+    { agent, ...options }: GoalTestOptions = {},
+  ): AsyncGenerator<GoalTestLine, void, undefined> {
+    const query = queryString({ agent });
+    const exchange = { method: 'POST', repeatable: false, extraTimeMs: longestTestMs } as const;
+    if (typeof goal === 'string') {
+      const path = `/operator/v1/goals/${encodeURIComponent(goal)}/test${query}`;
+      return this.#transport.lines({ ...exchange, path }, options);
+    }
+    const headers = { 'content-type': goal.mediaType };
+    const path = `/operator/v1/goals/test${query}`;
+    return this.#transport.lines({ ...exchange, path, headers, body: goal.text }, options);
   }
 
   /** Goals of one account or of all, oldest first. */

@@ -49,6 +49,11 @@ export interface Answer<T> {
 export interface Transport {
   /** Sends an exchange, again if need be. Throws: TrunkcallError, TrunkcallUnreachable, the signal's reason. */
   send<T>(exchange: Exchange, options?: CallOptions): Promise<Answer<T>>;
+  /**
+   * Sends an exchange that is answered line by line, and gives each line's JSON as it comes. Throws: as `send`;
+   * TrunkcallUnreachable also when the answer breaks off.
+   */
+  lines<T>(exchange: Exchange, options?: CallOptions): AsyncGenerator<T, void, undefined>;
   readonly sleep: Sleep;
 }
 
@@ -65,7 +70,11 @@ export function createTransport(options: ClientOptions, credential: string): Tra
   const timeoutMs = options.requestTimeoutMs ?? defaultTimeoutMs;
   const maxTries = options.maxTries ?? defaultMaxTries;
 
-  async function attempt<T>(exchange: Exchange, signal: AbortSignal | undefined): Promise<Answer<T>> {
+  const unreachable = (cause: unknown) =>
+    new TrunkcallUnreachable(`${base} could not be reached or gave no answer`, { cause });
+
+  /** Ends with an answer that is no refusal; its body is still to come. */
+  async function open(exchange: Exchange, signal: AbortSignal | undefined): Promise<Response> {
     const limit = AbortSignal.timeout(timeoutMs + (exchange.extraTimeMs ?? 0));
     try {
       const response = await doFetch(base + exchange.path, {
@@ -75,22 +84,39 @@ export function createTransport(options: ClientOptions, credential: string): Tra
         redirect: 'error',
         signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
       });
-      const text = await response.text();
-      if (!response.ok) throw new Refused(errorFrom(response, text), retryAfterMs(response));
-      const body = (exchange.answer === 'text' ? text : JSON.parse(text)) as T;
-      return { body, retryAfterMs: retryAfterMs(response), headers: response.headers };
+      if (!response.ok) throw new Refused(errorFrom(response, await response.text()), retryAfterMs(response));
+      return response;
     } catch (error) {
       signal?.throwIfAborted();
-      if (error instanceof Refused) throw error;
-      throw new TrunkcallUnreachable(`${base} could not be reached or gave no answer`, { cause: error });
+      throw error instanceof Refused ? error : unreachable(error);
     }
   }
 
-  async function send<T>(exchange: Exchange, { signal }: CallOptions = {}): Promise<Answer<T>> {
+  async function whole<T>(
+    { answer }: Exchange,
+    response: Response,
+    signal: AbortSignal | undefined,
+  ): Promise<Answer<T>> {
+    try {
+      const text = await response.text();
+      const body = (answer === 'text' ? text : JSON.parse(text)) as T;
+      return { body, retryAfterMs: retryAfterMs(response), headers: response.headers };
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw unreachable(error);
+    }
+  }
+
+  /** Opens an exchange and reads its answer, again if need be. */
+  async function repeatedly<T>(
+    exchange: Exchange,
+    signal: AbortSignal | undefined,
+    read: (response: Response) => T | Promise<T>,
+  ): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       signal?.throwIfAborted();
       try {
-        return await attempt<T>(exchange, signal);
+        return await read(await open(exchange, signal));
       } catch (error) {
         const last = tries >= maxTries || !mayRepeat(error, exchange.repeatable);
         if (last) throw error instanceof Refused ? error.error : error;
@@ -99,7 +125,21 @@ export function createTransport(options: ClientOptions, credential: string): Tra
     }
   }
 
-  return { send, sleep };
+  return {
+    sleep,
+    send: <T>(exchange: Exchange, { signal }: CallOptions = {}) =>
+      repeatedly(exchange, signal, (response) => whole<T>(exchange, response, signal)),
+    async *lines<T>(exchange: Exchange, { signal }: CallOptions = {}) {
+      const { body } = await repeatedly(exchange, signal, (response) => response);
+      if (body === null) return;
+      try {
+        for await (const line of linesOf(body)) yield JSON.parse(line) as T;
+      } catch (error) {
+        signal?.throwIfAborted();
+        throw unreachable(error);
+      }
+    },
+  };
 }
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
@@ -110,6 +150,17 @@ export function queryString(query: Query): string {
     value === undefined ? [] : [[name, String(value)]],
   );
   return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
+}
+
+/** Whole lines only: what is behind the last line break was cut off. */
+async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  const utf8 = new TextDecoder();
+  let rest = '';
+  for await (const bytes of body) {
+    const lines = `${rest}${utf8.decode(bytes, { stream: true })}`.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
 }
 
 /** A refusal on its way to the decision whether to try again. */

@@ -33,6 +33,30 @@ test('a command that was refused unprocessed is sent again', async () => {
   expect(sent).toHaveLength(2);
 });
 
+async function all<T>(lines: AsyncIterable<T>): Promise<T[]> {
+  const read: T[] = [];
+  for await (const line of lines) read.push(line);
+  return read;
+}
+
+test('a test is given line by line, and one that breaks off is no end', async () => {
+  const whole = await against([{ body: '{"object":"callee_test"}\n{"object":"goal_test"}\n' }]);
+  const lines = await all(whole.client.testGoal({ text: 'é', mediaType: 'application/yaml' }));
+  expect(lines).toEqual([{ object: 'callee_test' }, { object: 'goal_test' }]);
+  expect(whole.sent).toMatchObject([
+    {
+      method: 'POST',
+      url: '/operator/v1/goals/test',
+      body: 'é',
+      headers: { 'content-type': 'application/yaml', authorization: 'Bearer tc_op_x' },
+    },
+  ]);
+  await server?.close();
+  const half = await against([{ body: '{"object":"callee_test"}\n{"object":' }]);
+  expect(await all(half.client.testGoal('goal_1', { agent: 'cascade' }))).toHaveLength(1);
+  expect(half.sent[0]?.url).toBe('/operator/v1/goals/goal_1/test?agent=cascade');
+});
+
 test('a Goal file travels as it is, with its media type', async () => {
   const { client, sent } = await against([{ body: {} }]);
   await client.applyGoal('a & b', { text: 'title: é', mediaType: 'application/yaml' });

@@ -18,6 +18,9 @@ import { openAiUrl } from './platform/chat/provider.ts';
 import { systemClock as clock } from './platform/clock.ts';
 import type { Logger } from './platform/log.ts';
 import { createDestinations, createResolve, type Destinations } from './publication/destination.ts';
+import type { Extractor } from './result/extractor.ts';
+import { createModelExtractor } from './result/model/model-extractor.ts';
+import { createScriptedExtractor } from './result/scripted-extractor.ts';
 import { statement, type Database } from './storage/database.ts';
 import { openEmbedded } from './storage/embedded.ts';
 import { checkDurability, openPostgres } from './storage/postgres.ts';
@@ -116,6 +119,11 @@ export function chatOf({ chatUrl, chatApiKey: apiKey, chatModel: model }: Config
   if (model !== null) return createChat({ clock, url: chatUrl ?? openAiUrl, apiKey, model });
   log.warn('TRUNKCALL_CHAT_MODEL is not set: tasks are read and results drawn without a model');
   return null;
+}
+
+/** Draws results: by the model, or without one from what the agent noted. */
+export function extractorOf(chat: Chat | null): Extractor {
+  return chat === null ? createScriptedExtractor() : createModelExtractor(chat);
 }
 
 /** PEM; none when there is no such setting. Throws: ConfigError. */

@@ -2,19 +2,21 @@
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Credentials } from '@trunkcall/contract';
-import { openDatabase } from './adapters.ts';
+import type { CalleeTest, Credentials, GoalTestOrder, GoalTestSummary } from '@trunkcall/contract';
+import { agentsOf, chatOf, extractorOf, openDatabase } from './adapters.ts';
 import { WrongEnvironment } from './authoring/first-start.ts';
 import { TrunkProblem } from './carriers/sip/trunks.ts';
 import { ConfigError, readConfig, unknownVariables, type Config } from './config.ts';
 import { CredentialsUnreadable } from './credentials.ts';
 import { createLog, type Logger } from './platform/log.ts';
+import { systemClock } from './platform/clock.ts';
 import { onlyOnce } from './platform/only-once.ts';
 import { startService, type Service } from './service.ts';
 import { DatabaseUnavailable, type Database } from './storage/database.ts';
 import { DirectoryInUse } from './storage/embedded-lock.ts';
 import { migrate, SchemaMismatch } from './storage/migrate.ts';
 import { ServerTooOld } from './storage/postgres.ts';
+import { createGoalTester } from './rehearsal/test-goal.ts';
 import { exportData, importData, TransferRefused } from './storage/transfer.ts';
 
 /** Of the system (port, directory) and of PostgreSQL (wrong password or role: class 28; no such database: 3D000). */
@@ -80,6 +82,21 @@ async function* linesOf(input: NodeJS.ReadableStream): AsyncGenerator<string> {
 export async function importFromStdin(): Promise<void> {
   const rows = await withDatabase((db) => importData(db, linesOf(process.stdin)));
   process.stderr.write(`imported ${rows} rows\n`);
+}
+
+/**
+ * Tests a Goal in this process, with the agents and the chat model of the settings: no database, no port, nobody phoned.
+ * Throws: ConfigError, and what `prepare` refuses.
+ */
+export async function testGoalHere(
+  order: GoalTestOrder,
+  onCallee: (test: CalleeTest) => void,
+): Promise<GoalTestSummary> {
+  const config = readConfig(process.env);
+  const chat = chatOf(config, createLog('error'));
+  const agents = await agentsOf(config, null);
+  const tester = createGoalTester({ clock: systemClock, agents, extractor: extractorOf(chat) });
+  return tester.run(tester.prepare(order), onCallee, new AbortController().signal);
 }
 
 /** How long a stop may take beyond the time that live calls are given, milliseconds. */

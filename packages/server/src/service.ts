@@ -17,6 +17,7 @@ import {
   chatOf,
   databaseProblems,
   destinationsOf,
+  extractorOf,
   openDatabase,
   ratesOf,
   reachOf,
@@ -45,12 +46,11 @@ import { onlyOnce } from './platform/only-once.ts';
 import { startDeliverer, type Deliverer } from './publication/deliverer.ts';
 import { createEndpoints } from './publication/endpoints.ts';
 import { createModelConcluder } from './result/model/model-concluder.ts';
-import { createModelExtractor } from './result/model/model-extractor.ts';
 import { createScriptedConcluder } from './result/scripted-concluder.ts';
-import { createScriptedExtractor } from './result/scripted-extractor.ts';
 import { expireAllLeases } from './storage/jobs.ts';
 import { migrate } from './storage/migrate.ts';
 import { createRunReader } from './storage/runs.ts';
+import { createGoalTester } from './rehearsal/test-goal.ts';
 import { stopCall, takeBackCall } from './worker/cancel-call.ts';
 import { cancelRun } from './worker/cancel-run.ts';
 import { startWorker, type Worker } from './worker/worker.ts';
@@ -165,6 +165,8 @@ async function start(
       (agent) => agent.kind === 'scripted' && agent.problems(locale, reach?.media ?? 'speech').length === 0,
     );
   const chat = chatOf(config, log);
+  const extractor = extractorOf(chat);
+  const goalTester = createGoalTester({ clock, agents, extractor });
   const callAcceptance = createCallAcceptance({
     db,
     clock,
@@ -218,6 +220,7 @@ async function start(
       configuredToken: config.operatorToken,
       keys,
       readiness,
+      goalTester,
       recordings: recordingsOf(config),
       endpoints,
       ringNumber,
@@ -230,6 +233,7 @@ async function start(
       clock,
       environment: config.environment,
       readiness,
+      goalTester,
       publicUrl: config.publicUrl,
       directory: consoleBuild,
       endpoints,
@@ -257,7 +261,7 @@ async function start(
       log,
       carrier: watchCarrier(carrier),
       agents,
-      extractor: chat === null ? createScriptedExtractor() : createModelExtractor(chat),
+      extractor,
       concluder: chat === null ? createScriptedConcluder() : createModelConcluder(chat),
       onPublished: onDue,
       settings: { ...config, maxDeploymentCalls: config.maxCalls, maxCarrierCalls: config.maxCalls },

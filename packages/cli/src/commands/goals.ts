@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { extname } from 'node:path';
 import type {
   GoalAction,
   GoalFileProblem,
@@ -7,12 +5,14 @@ import type {
   OperatorGoalDetail,
   OperatorList,
 } from '@trunkcall/contract';
-import { TrunkcallError, type GoalFileText, type OperatorClient } from '@trunkcall/sdk';
+import { TrunkcallError, type OperatorClient } from '@trunkcall/sdk';
 import { parseGoalFile } from '@trunkcall/server/goal-file';
 import type { Command } from 'commander';
-import { Failure, goalFileFailure } from '../failure.ts';
+import { goalFileFailure } from '../failure.ts';
+import { readGoalFile } from '../goal-file.ts';
 import type { Context } from '../program.ts';
 import { fields, shortTime, table } from '../report.ts';
+import { goalTestCommand } from './goal-test.ts';
 
 const actions: Readonly<Record<GoalAction, string>> = {
   publish: 'make the draft the current version for new Runs',
@@ -24,7 +24,8 @@ const actions: Readonly<Record<GoalAction, string>> = {
   list_publicly: 'let API clients see the Goal',
 };
 
-export function goalCommands(group: Command, { connect, report }: Context): void {
+export function goalCommands(group: Command, context: Context): void {
+  const { connect, report } = context;
   group
     .command('apply')
     .description('write a Goal file as the draft of a new or an existing Goal')
@@ -77,6 +78,8 @@ export function goalCommands(group: Command, { connect, report }: Context): void
       if (!parsed.ok) throw goalFileFailure(file, parsed.problems);
       report.print({ valid: true }, () => `${file} is valid`);
     });
+
+  goalTestCommand(group.command('test'), context);
 }
 
 async function listAll(client: OperatorClient, account: string): Promise<OperatorList<OperatorGoal>> {
@@ -88,15 +91,6 @@ async function listAll(client: OperatorClient, account: string): Promise<Operato
     after = page.next_cursor;
   }
   return { object: 'list', data, next_cursor: null };
-}
-
-async function readGoalFile(file: string): Promise<GoalFileText> {
-  const mediaType = extname(file).toLowerCase() === '.json' ? 'application/json' : 'application/yaml';
-  try {
-    return { text: await readFile(file, 'utf8'), mediaType };
-  } catch (cause) {
-    throw new Failure('file_unreadable', `${file} can not be read`, { cause });
-  }
 }
 
 /** The service knows the text, not its name; people need both. */

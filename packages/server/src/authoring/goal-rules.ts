@@ -83,6 +83,7 @@ const rules: readonly Rule[] = [
   { reads: ['calling_window'], check: checkWindow },
   { reads: ['inbound', 'input_schema'], check: checkInbound },
   { reads: ['callees', 'result_schema'], check: checkCallees },
+  { reads: ['callees', 'input_schema'], check: checkCalleeVariables },
 ];
 
 const maxProperties = 100;
@@ -229,6 +230,31 @@ function checkCallees({ callees = [], result_schema }: GoalFile, report: Report)
     }
     if (expect?.error !== undefined && !Object.hasOwn(goalRunErrors, expect.error)) {
       report(`${place}/expect/error`, `must be one of: ${Object.keys(goalRunErrors).join(', ')}`);
+    }
+  }
+}
+
+/**
+ * A callee's variables are a request's: whole and valid. Without any the callee still serves calls; only a test asks for
+ * them.
+ */
+function checkCalleeVariables({ callees = [], input_schema }: GoalFile, report: Report): void {
+  const { properties, required } = input_schema;
+  const names = Object.keys(properties).join(', ') || 'none';
+  for (const [index, { variables }] of callees.entries()) {
+    if (variables === undefined) continue;
+    const place = `/callees/${index}/variables`;
+    for (const [name, value] of Object.entries(variables)) {
+      const at = below(place, name);
+      const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      if (property === undefined) report(at, `is not a variable of input_schema; declared are: ${names}`);
+      else if (!hasType(value, property.type)) report(at, `must be of the variable’s type, ${property.type}`);
+      else if (property.enum?.includes(value) === false)
+        report(at, `must be one of: ${property.enum.join(', ')}`);
+    }
+    for (const name of required) {
+      const isGiven = Object.hasOwn(variables, name) || properties[name]?.default !== undefined;
+      if (!isGiven) report(below(place, name), 'is missing; input_schema requires this variable');
     }
   }
 }

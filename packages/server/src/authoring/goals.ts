@@ -141,7 +141,8 @@ function decide(state: GoalState, command: GoalCommand): GoalState {
 
 const missingGoal = () => new Refusal('not_found', 'there is no Goal with this id');
 
-function invalidGoal(what: string, problems: readonly { readonly message: string }[]): Refusal {
+/** `goal_invalid` with everything that is wrong, and where. */
+export function invalidGoal(what: string, problems: readonly GoalFileProblem[]): Refusal {
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
   return new Refusal('goal_invalid', `${what}: ${count}`, { details: { problems } });
 }

@@ -1,14 +1,13 @@
-import type { Agent, Brief, ConversationEnd } from '../agents/agent.ts';
+import type { Agent, Brief, ConversationEnd, TranscriptSink } from '../agents/agent.ts';
 import type { Leg, LegEnd } from '../carriers/carrier.ts';
-import type { Lease } from '../storage/jobs.ts';
-import type { Transcript } from './transcript.ts';
 
 export interface ConversationOptions {
   readonly agent: Agent;
   readonly brief: Brief;
   readonly leg: Leg;
-  readonly lease: Lease;
-  readonly transcript: Transcript;
+  /** Stops the conversation when it aborts. */
+  readonly signal: AbortSignal;
+  readonly transcript: TranscriptSink & { flush(): Promise<void> };
   /** Leg time at which the call is cut off, milliseconds. */
   readonly callLimitMs: number;
 }
@@ -21,7 +20,7 @@ export type ConversationOutcome =
   | 'media_failed'
   | 'carrier_error'
   | 'agent_failed'
-  /** The lease was stopped; its signal says why. */
+  /** The signal was aborted; it says why. */
   | 'stopped';
 
 export interface Conversed {
@@ -31,7 +30,7 @@ export interface Conversed {
 }
 
 /**
- * Lets an agent speak on an answered leg until the conversation, the leg, the call limit or the lease ends,
+ * Lets an agent speak on an answered leg until the conversation, the leg, the call limit or the signal ends it,
  * whichever is first; then hangs up. The leg is always over when this resolves (I9).
  */
 export async function converse(options: ConversationOptions): Promise<Conversed> {
@@ -57,7 +56,7 @@ type First =
   | { readonly kind: 'stopped' };
 
 function firstToEnd(options: ConversationOptions, over: AbortSignal): Promise<First> {
-  const { agent, brief, leg, lease, transcript, callLimitMs } = options;
+  const { agent, brief, leg, signal, transcript, callLimitMs } = options;
   return Promise.race([
     agent.converse(brief, leg, transcript, over).then(
       (end): First => ({ kind: 'agent', end }),
@@ -69,7 +68,7 @@ function firstToEnd(options: ConversationOptions, over: AbortSignal): Promise<Fi
       .then((reached): First | Promise<never> =>
         reached ? { kind: 'call_limit' } : new Promise<never>(() => undefined),
       ),
-    onAbort(lease.signal, over).then((): First => ({ kind: 'stopped' })),
+    onAbort(signal, over).then((): First => ({ kind: 'stopped' })),
   ]);
 }
 

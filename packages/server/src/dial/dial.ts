@@ -7,6 +7,7 @@ import type { Database } from '../storage/database.ts';
 import type { DialJob, Lease } from '../storage/jobs.ts';
 import { persist } from '../storage/persist.ts';
 import { nextAttemptState, type AttemptState } from './attempt-state.ts';
+import { orderFor } from './order.ts';
 import { ownEnd, type EndFacts } from './outcome.ts';
 
 export interface DialDependencies {
@@ -101,11 +102,8 @@ async function place(
     attemptId,
     to: run.phone,
     from: run.from,
-    ringLimitMs: content.limits.ring_seconds * 1_000,
-    locale: content.locale,
     mayLeave: () => lease.holds(),
-    ...(content.record === true && { recordMs: content.limits.call_seconds * 1_000 }),
-    simulation: { resultSchema: content.result_schema, callees: content.callees ?? [] },
+    ...orderFor(content),
   };
   let state: AttemptState = 'dialing';
   let recorded: Promise<unknown> = Promise.resolve();

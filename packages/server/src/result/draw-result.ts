@@ -1,5 +1,7 @@
 import type { DetailCode, ResultSchema, Scalar } from '@trunkcall/contract';
+import { DateTime } from 'luxon';
 import type { Turn } from '../agents/agent.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { ExtractionTask, Extractor, FieldEvidence } from './extractor.ts';
 import { createResultValidator } from './validate.ts';
 
@@ -59,6 +61,43 @@ export async function drawResult(
     case 'fields':
       return resultFrom(task.resultSchema, drawn.fields);
   }
+}
+
+/** One extraction takes no longer. */
+const extractionLimitMs = 60_000;
+
+/** Draws the result as `drawResult` does; one that takes longer than a minute is worth another try. Throws: never. */
+export async function drawResultInTime(
+  task: ExtractionTask,
+  extractor: Extractor,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<DrawnResult> {
+  const over = new AbortController();
+  const stop = AbortSignal.any([signal, over.signal]);
+  const drawn = await Promise.race([
+    drawResult(task, extractor, stop),
+    tooLate(clock, extractionLimitMs, stop),
+  ]);
+  over.abort();
+  return drawn;
+}
+
+/** Resolves when something has taken too long, or the signal aborts. */
+export async function tooLate(
+  clock: Clock,
+  limitMs: number,
+  signal: AbortSignal,
+): Promise<{ readonly kind: 'retry'; readonly note: string }> {
+  await clock.sleep(limitMs, signal);
+  return { kind: 'retry', note: 'it took too long' };
+}
+
+/** The day of a conversation for `ExtractionTask.heldOn`, where the callee's calendar is; UTC if that is not known. */
+export function dayOf(at: Date, timeZone: string | null): string {
+  return DateTime.fromJSDate(at, { zone: timeZone ?? 'UTC' })
+    .setLocale('en')
+    .toFormat('cccc, yyyy-MM-dd');
 }
 
 /** Extracts and drops the values of asked fields that no words of the callee support. Throws: never. */

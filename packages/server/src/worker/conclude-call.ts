@@ -13,7 +13,7 @@ import {
   type ConclusionTask,
 } from '../result/conclude.ts';
 import { drawCallResult } from '../result/draw-call-result.ts';
-import { drawFields, drawResult } from '../result/draw-result.ts';
+import { drawFields, drawResult, tooLate } from '../result/draw-result.ts';
 import type { Extractor } from '../result/extractor.ts';
 import { questionsOf } from '../calls/fields.ts';
 import { findCall, type CallRow } from '../storage/call-views.ts';
@@ -31,7 +31,7 @@ import { putBackJob, type Lease } from '../storage/jobs.ts';
 import { patiently, persist } from '../storage/persist.ts';
 import { findCallConversations } from '../storage/results.ts';
 import type { EndDependencies } from './end-run.ts';
-import { retryPausesMs, tooLate } from './retries.ts';
+import { retryPausesMs } from './retries.ts';
 
 export interface ConclusionDependencies extends EndDependencies {
   readonly db: Database;

@@ -1,6 +1,6 @@
-import { renderInstructions } from '../agents/instructions.ts';
 import type { Agent, Brief } from '../agents/agent.ts';
 import type { Carrier, Leg } from '../carriers/carrier.ts';
+import { briefOf, callLimitOf } from '../conversation/brief.ts';
 import { converse, type Conversed } from '../conversation/converse.ts';
 import { createTranscript } from '../conversation/transcript.ts';
 import { dial, stopOutcome } from '../dial/dial.ts';
@@ -22,9 +22,6 @@ export interface ExecutionDependencies {
   readonly carrier: Carrier;
   readonly agents: readonly Agent[];
 }
-
-/** The agent is told to wrap up so long before the call limit. */
-const wrapUpMs = 30_000;
 
 /**
  * Executes a run: dials, lets the agent talk, and stores how it ended. Writes one log line for the call.
@@ -99,7 +96,6 @@ export async function converseOn(
   const { content } = run;
   const agent = deps.agents.find(({ kind }) => kind === content.agent.kind);
   assert(agent !== undefined, 'nothing is dialled or answered without an agent');
-  const callLimitMs = content.limits.call_seconds * 1_000;
   const transcript = createTranscript({
     ...deps,
     lease,
@@ -108,25 +104,11 @@ export async function converseOn(
   });
   const conversed = await converse({
     agent,
-    brief: {
-      direction: run.direction,
-      announcement: run.announcement,
-      callerName: run.account_name,
-      title: content.title,
-      instructions: renderInstructions(content.instructions, run.variables),
-      variables: run.variables,
-      locale: content.locale,
-      timeZone: content.calling_window?.timezone ?? 'UTC',
-      resultSchema: content.result_schema,
-      settings: content.agent,
-      machine: content.machine,
-      recorded: content.record === true,
-      wrapUpAtMs: callLimitMs - wrapUpMs,
-    },
+    brief: briefOf(content, run.variables, { ...run, callerName: run.account_name }),
     leg: answered.leg,
-    lease,
+    signal: lease.signal,
     transcript,
-    callLimitMs,
+    callLimitMs: callLimitOf(content),
   });
   return { facts: factsOf(conversed, lease), turns: transcript.length };
 }

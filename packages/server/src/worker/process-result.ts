@@ -1,6 +1,5 @@
-import { DateTime } from 'luxon';
-import type { ExtractionTask, Extractor } from '../result/extractor.ts';
-import { drawResult } from '../result/draw-result.ts';
+import { dayOf, drawResultInTime, type DrawnResult } from '../result/draw-result.ts';
+import type { Extractor } from '../result/extractor.ts';
 import { assert } from '../platform/assert.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Ids } from '../platform/ids.ts';
@@ -9,8 +8,8 @@ import { publishInboundRun } from '../publication/publish-inbound.ts';
 import type { Database, Queryable, SqlValue } from '../storage/database.ts';
 import { putBackJob, type Lease } from '../storage/jobs.ts';
 import { patiently, persist } from '../storage/persist.ts';
-import { findResultSchema, findTurns, publishResult, type ConversationRow } from '../storage/results.ts';
-import { retryPausesMs, tooLate } from './retries.ts';
+import { findResultSchema, findTurns, publishResult } from '../storage/results.ts';
+import { retryPausesMs } from './retries.ts';
 
 export interface ResultDependencies {
   readonly db: Database;
@@ -22,9 +21,6 @@ export interface ResultDependencies {
   readonly onPublished: () => void;
 }
 
-/** One extraction takes no longer. */
-const extractionLimitMs = 60_000;
-
 /**
  * Draws the result of a completed run from its conversation and publishes it, or the reason why there is none.
  * May be done again after a crash: only the first publication counts.
@@ -34,12 +30,9 @@ export async function processResult(deps: ResultDependencies, lease: Lease): Pro
   assert(run !== undefined, 'an extraction job has a run');
   const rows = await deps.db.query(findTurns, [lease.subjectId]);
   const turns = rows.map((row) => ({ ...row, offsetMs: row.offset_ms }));
-  const over = new AbortController();
-  const drawn = await Promise.race([
-    drawResult({ resultSchema: run.result_schema, turns, ...heldOn(run) }, deps.extractor, over.signal),
-    tooLate(deps.clock, extractionLimitMs, AbortSignal.any([lease.signal, over.signal])),
-  ]);
-  over.abort();
+  const heldOn = run.answered_at === null ? {} : { heldOn: dayOf(run.answered_at, run.timezone) };
+  const task = { resultSchema: run.result_schema, turns, ...heldOn };
+  const drawn = await drawResultInTime(task, deps.extractor, deps.clock, lease.signal);
   if (lease.signal.aborted) return;
 
   if (drawn.kind === 'retry') {
@@ -65,13 +58,6 @@ export async function processResult(deps: ResultDependencies, lease: Lease): Pro
   );
 }
 
-/** As for agents, the calling window tells where the callee's calendar is; UTC otherwise. */
-function heldOn({ answered_at: at, timezone }: ConversationRow): Pick<ExtractionTask, 'heldOn'> {
-  if (at === null) return {};
-  const day = DateTime.fromJSDate(at, { zone: timezone ?? 'UTC' }).setLocale('en');
-  return { heldOn: day.toFormat('cccc, yyyy-MM-dd') };
-}
-
 /**
  * Publishes the result of a run whose extraction is `held` (run id, fence), and with that of an inbound run the news of
  * it. Ends with whether it was published now.
@@ -87,9 +73,7 @@ export async function publishRunResult(
   return published !== undefined;
 }
 
-type Drawn = Awaited<ReturnType<typeof drawResult>>;
-
-function publishValues(ids: Ids, drawn: Drawn): SqlValue[] {
+function publishValues(ids: Ids, drawn: DrawnResult): SqlValue[] {
   switch (drawn.kind) {
     case 'result':
       return [JSON.stringify(drawn.result), JSON.stringify(drawn.evidence), null, null, ids.next('evt')];

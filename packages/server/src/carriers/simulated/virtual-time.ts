@@ -110,6 +110,8 @@ export class VirtualTime {
       await promisesSettled();
       const next = this.#timers.at(-1);
       if (next === undefined || !(await this.#pace(next.atMs))) continue;
+      // Taken back, or overtaken, in the last moment.
+      if (this.#timers.at(-1) !== next) continue;
       this.#timers.pop();
       this.#now = next.atMs;
       next.fire(true);

@@ -9,6 +9,7 @@ import {
 } from '@trunkcall/contract';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { stringify } from 'yaml';
+import { getAccount } from '../../authoring/accounts.ts';
 import { recordChange } from '../../authoring/audit.ts';
 import { goalChanges } from '../../authoring/goal-difference.ts';
 import { maxGoalFileBytes, parseGoalFile } from '../../authoring/goal-file.ts';
@@ -19,7 +20,8 @@ import type { Queryable } from '../../storage/database.ts';
 import { findGoal, findVersion, listGoals, listVersions, type GoalRow } from '../../storage/goals.ts';
 import { parseJsonBody, readBody } from '../body.ts';
 import { headerValues, requireJsonContent } from '../headers.ts';
-import { goalView } from '../operator/goals.ts';
+import { goalTestAnswers } from '../goal-test.ts';
+import { goalView, newestDraft } from '../operator/goals.ts';
 import { pageOf, readPage } from '../operator/page.ts';
 import { readGoalFile } from '../operator/sent.ts';
 import { queryParameters } from '../query.ts';
@@ -34,7 +36,7 @@ interface OneGoal {
   Params: { goal: string };
 }
 
-export function goalRoutes(app: FastifyInstance, { db, ids, readiness }: ConsoleDeps): void {
+export function goalRoutes(app: FastifyInstance, { db, ids, readiness, goalTester }: ConsoleDeps): void {
   const view = (row: GoalRow) => consoleGoal(row, readiness);
 
   app.get<OfAccount>('/accounts/:account/goals', async (request) => {
@@ -103,6 +105,15 @@ export function goalRoutes(app: FastifyInstance, { db, ids, readiness }: Console
   app.post('/goals/check', async (request): Promise<{ problems: readonly GoalFileProblem[] }> => {
     const parsed = parseGoalFile(await readGoalFile(request));
     return { problems: parsed.ok ? [] : parsed.problems };
+  });
+
+  /** Tests the newest draft. Changes nothing, but a provider behind the agent may cost money: for authors. */
+  const answerTest = goalTestAnswers(app, goalTester);
+  app.post<OneGoal>('/goals/:goal/test', async (request, reply) => {
+    const row = await readGoal(db, request.params.goal);
+    requireRight(visitorOf(request).session, row.account_id, 'goal.write', 'Goal');
+    const { name: callerName } = await getAccount(db, row.account_id);
+    return answerTest(request, reply, { text: JSON.stringify(newestDraft(row)), callerName });
   });
 
   app.get<OneGoal>('/goals/:goal/publication', async (request): Promise<PublicationPreview> => {
@@ -178,8 +189,6 @@ function sentRevision(request: FastifyRequest): number {
   }
   return Number(revision);
 }
-
-const newestDraft = ({ unfinished, draft }: GoalRow): unknown => unfinished ?? draft;
 
 const problemsOf = (row: GoalRow): readonly GoalFileProblem[] => {
   const parsed = parseGoalFile(JSON.stringify(newestDraft(row)));

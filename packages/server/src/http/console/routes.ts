@@ -14,6 +14,7 @@ import type { Ids } from '../../platform/ids.ts';
 import type { Endpoints } from '../../publication/endpoints.ts';
 import type { Database, Queryable } from '../../storage/database.ts';
 import type { Environment } from '../../storage/deployment.ts';
+import type { GoalTester } from '../../rehearsal/test-goal.ts';
 import { noSuchPath } from '../exchange.ts';
 import { accountRoutes } from './accounts.ts';
 import { auditRoutes } from './audit.ts';
@@ -38,6 +39,7 @@ export interface ConsoleDeps {
   readonly clock: Clock;
   readonly environment: Environment;
   readonly readiness: Readiness;
+  readonly goalTester: GoalTester;
   /** As for the operator API; `note` is called in the transaction that stops the run. */
   readonly cancelRun: (
     runId: string,

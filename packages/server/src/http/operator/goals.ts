@@ -8,6 +8,8 @@ import type { Ids } from '../../platform/ids.ts';
 import { Refusal } from '../../platform/refusal.ts';
 import type { Database } from '../../storage/database.ts';
 import { findGoal, listGoals, listVersions, type GoalRow } from '../../storage/goals.ts';
+import type { GoalTester } from '../../rehearsal/test-goal.ts';
+import { goalTestAnswers } from '../goal-test.ts';
 import { queryParameters } from '../query.ts';
 import { pageOf, readPage } from './page.ts';
 import { readGoalFile } from './sent.ts';
@@ -16,13 +18,14 @@ export interface GoalRoutesDeps {
   readonly db: Database;
   readonly ids: Ids;
   readonly readiness: Readiness;
+  readonly goalTester: GoalTester;
 }
 
 interface OneGoal {
   Params: { goal: string };
 }
 
-export function goalRoutes(app: FastifyInstance, { db, ids, readiness }: GoalRoutesDeps): void {
+export function goalRoutes(app: FastifyInstance, { db, ids, readiness, goalTester }: GoalRoutesDeps): void {
   const view = (row: GoalRow) => goalView(row, readiness);
 
   async function find(goalId: string): Promise<GoalRow> {
@@ -53,6 +56,17 @@ export function goalRoutes(app: FastifyInstance, { db, ids, readiness }: GoalRou
     return parsed.ok
       ? { problems: [], not_ready: readiness(parsed.file) }
       : { problems: parsed.problems, not_ready: [] };
+  });
+
+  const answerTest = goalTestAnswers(app, goalTester);
+  app.post('/goals/test', async (request, reply) =>
+    answerTest(request, reply, { text: await readGoalFile(request), callerName: nobodysName }),
+  );
+
+  app.post<OneGoal>('/goals/:goal/test', async (request, reply) => {
+    const row = await find(request.params.goal);
+    const { name: callerName } = await getAccount(db, row.account_id);
+    return answerTest(request, reply, { text: JSON.stringify(newestDraft(row)), callerName });
   });
 
   app.get('/goals', async (request) => {
@@ -88,6 +102,12 @@ export function goalRoutes(app: FastifyInstance, { db, ids, readiness }: GoalRou
     });
   }
 }
+
+/** A file that nobody has taken in is tested in this name. */
+const nobodysName = 'Trunkcall';
+
+/** What the author wrote last, valid or not. */
+export const newestDraft = ({ unfinished, draft }: GoalRow): unknown => unfinished ?? draft;
 
 export function goalView(row: GoalRow, readiness: Readiness): OperatorGoal {
   const { published_run_spec_id: id, published_version: version } = row;

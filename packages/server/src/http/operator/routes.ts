@@ -11,6 +11,7 @@ import type { Ids } from '../../platform/ids.ts';
 import type { Endpoints } from '../../publication/endpoints.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Environment } from '../../storage/deployment.ts';
+import type { GoalTester } from '../../rehearsal/test-goal.ts';
 import { accountRoutes } from './accounts.ts';
 import { requireOperator } from './auth.ts';
 import { operatorCallRoutes } from './calls.ts';
@@ -31,6 +32,7 @@ export interface OperatorDeps {
   readonly configuredToken: string | null;
   readonly keys: Keyring;
   readonly readiness: Readiness;
+  readonly goalTester: GoalTester;
   readonly endpoints: Endpoints;
   readonly ringNumber: RingNumber;
   /** The directory of the recordings that this machine has. */

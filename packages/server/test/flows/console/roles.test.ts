@@ -89,6 +89,7 @@ describe.each(databases)('what a role may do in the console on %s', (kind) => {
       'author',
       (who) => who.send('POST', `/accounts/${service.accountId}/goals`, goalFile()),
     ],
+    ['test a draft', 'author', (who) => who.send('POST', `/goals/${goal.id}/test`)],
     [
       'save a draft',
       'author',

@@ -23,6 +23,7 @@ import { createRunReader } from '../../../src/storage/runs.ts';
 import { stopCall } from '../../../src/worker/cancel-call.ts';
 import { cancelRun } from '../../../src/worker/cancel-run.ts';
 import { callDependencies } from '../../kit/calls.ts';
+import { scriptedGoalTester } from '../../kit/goal-tester.ts';
 import { freshDatabase, type TestDatabase } from '../../kit/database.ts';
 
 export const ids = systemIds(systemClock);
@@ -116,6 +117,7 @@ export async function startConsole(
       clock,
       environment: 'test',
       readiness,
+      goalTester: scriptedGoalTester(clock),
       publicUrl: publicUrl ?? null,
       directory,
       recordings,

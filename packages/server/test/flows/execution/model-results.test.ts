@@ -1,18 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Agent } from '../../../src/agents/agent.ts';
-import { createScriptedAgent } from '../../../src/agents/scripted/scripted-agent.ts';
 import { createChat } from '../../../src/platform/chat/chat.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { createModelExtractor } from '../../../src/result/model/model-extractor.ts';
 import { statement, type Database } from '../../../src/storage/database.ts';
 import { reap } from '../../../src/worker/reap.ts';
-import {
-  modelName,
-  startChatServer,
-  type ChatRequest,
-  type ChatServerOptions,
-} from '../../fakes/chat-server.ts';
+import { modelName, startChatServer, type ChatServerOptions } from '../../fakes/chat-server.ts';
+import { hearsYes, noteless } from '../../fakes/hears-yes.ts';
 import { databases, freshDatabase, type TestDatabase } from '../../kit/database.ts';
 import { until } from '../../kit/until.ts';
 import { createHarness, expectIdle, ids, type Harness, type HarnessOptions } from './harness.ts';
@@ -35,34 +29,6 @@ const answering = {
   },
   limits: { ring_seconds: 30, call_seconds: 120 },
 };
-
-const scripted = createScriptedAgent({ clock: systemClock, synthesizer: null });
-/** Speaks, and keeps to itself what it understood. */
-const noteless: Agent = {
-  ...scripted,
-  converse: (brief, leg, transcript, signal) =>
-    scripted.converse(brief, leg, { turn: (turn) => transcript.turn({ ...turn, note: null }) }, signal),
-};
-
-interface Line {
-  readonly turn: number;
-  readonly speaker: string;
-  readonly said: string;
-}
-
-/** A model that takes the callee’s first "yes" for a yes. */
-function hearsYes({ messages }: ChatRequest): object {
-  const lines = (messages[1]?.content ?? '')
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line) as Line);
-  const yes = lines.find(({ speaker, said }) => speaker === 'callee' && /yes/i.test(said));
-  if (yes === undefined) return { replied: false, fields: { confirmed: null } };
-  return {
-    replied: true,
-    fields: { confirmed: { value: true, turns: [yes.turn], quote: 'YES', confidence: 0.8 } },
-  };
-}
 
 describe.each(databases)('a run whose result a model draws on %s', (kind) => {
   let test: TestDatabase;

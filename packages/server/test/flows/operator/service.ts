@@ -21,6 +21,7 @@ import { createRunReader } from '../../../src/storage/runs.ts';
 import { stopCall } from '../../../src/worker/cancel-call.ts';
 import { cancelRun } from '../../../src/worker/cancel-run.ts';
 import { callDependencies } from '../../kit/calls.ts';
+import { scriptedGoalTester } from '../../kit/goal-tester.ts';
 import { freshDatabase, type TestDatabase } from '../../kit/database.ts';
 
 export const ids = systemIds(systemClock);
@@ -98,6 +99,7 @@ export async function startOperatorService(
       readiness,
       endpoints: createEndpoints({ db, clock: systemClock, ids, destinations, onDue: () => undefined }),
       ringNumber: createRingNumber({ db, ids, network }),
+      goalTester: scriptedGoalTester(systemClock),
       configuredToken,
       recordings: '/nonexistent',
       stopCall: (callId) => stopCall(db, { ids, clock: systemClock }, () => undefined, callId),

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GoalFile } from '@trunkcall/contract';
+import type { CalleeTest, GoalFile } from '@trunkcall/contract';
 import { describe, expect, it } from 'vitest';
 import { parseGoalFile } from '../../../src/authoring/goal-file.ts';
-import { holdCall, type HeldCall } from '../../conformance/hold-call.ts';
+import { holdCall, testClock, type HeldCall } from '../../conformance/hold-call.ts';
+import { scriptedGoalTester } from '../../kit/goal-tester.ts';
 
 const folder = join(import.meta.dirname, '../../../../../examples/goals');
 const examples = readdirSync(folder).map((name) => ({ name, goal: read(name) }));
@@ -52,12 +53,19 @@ describe('the example Goals', () => {
   });
 
   for (const { name, goal } of examples) {
-    for (const callee of goal.callees ?? []) {
-      it(`${name}: the call with ‘${callee.name}’ ends as its author expects`, async () => {
-        const call = await play(goal, callee.phone);
-        expect(outcome(call)).toEqual(callee.expect);
-      });
-    }
+    it(`${name}: the call with each callee ends as its author expects`, async () => {
+      const tester = scriptedGoalTester(testClock);
+      const tests: CalleeTest[] = [];
+      const ready = tester.prepare({ goal, callerName: 'Parcel Post' });
+      const summary = await tester.run(ready, (one) => tests.push(one), new AbortController().signal);
+      expect(tests.filter(({ verdict }) => verdict !== 'passed')).toEqual([]);
+      expect(summary.passed).toBe(goal.callees?.length);
+    });
+
+    it(`${name}: its callees differ: some cooperate, some do not`, () => {
+      const behaviors = new Set(goal.callees?.map(({ does = 'cooperates' }) => does));
+      expect(behaviors.size).toBeGreaterThanOrEqual(5);
+    });
 
     it(`${name}: any cooperative person gives a valid result`, async () => {
       const calls = await Promise.all(

@@ -267,6 +267,27 @@ describe('what does not fit is named with what would be right', () => {
       '/callees/0/expect/error',
       /no_answer/,
     ],
+    [
+      'variables that miss a required one',
+      'says: {',
+      'variables: {}, says: {',
+      '/callees/0/variables/name',
+      /missing/,
+    ],
+    [
+      'a variable that is not declared',
+      'says: {',
+      'variables: { name: Ada, nam: Ada }, says: {',
+      '/callees/0/variables/nam',
+      /declared are: name/,
+    ],
+    [
+      'a variable of the wrong type',
+      'says: {',
+      'variables: { name: 1 }, says: {',
+      '/callees/0/variables/name',
+      /type, string/,
+    ],
     ['a number that is not E.164', '+12125550100', '12125550100', '/callees/0/phone', /must match/],
   ])('%s', (_name, from, to, pointer, message) => {
     const problems = problemsAfter(from, to);
