@@ -30,19 +30,43 @@ export async function ask<T>(method: Method, path: string, sent: Sent = {}): Pro
   if (sent.file !== undefined) headers['content-type'] = 'application/yaml';
   if (sent.revision !== undefined) headers['if-match'] = `"${sent.revision}"`;
   const body = sent.json === undefined ? sent.file : JSON.stringify(sent.json);
-  let response: Response;
-  try {
-    response = await fetch(`/console/api${path}`, {
-      method,
-      headers,
-      ...(body === undefined ? {} : { body }),
-    });
-  } catch {
-    throw new ApiError(0, 'unreachable', '', {});
-  }
+  const response = await fetch(`/console/api${path}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  }).catch(unreachable);
   const text = await response.text();
   if (response.ok) return (text === '' ? undefined : JSON.parse(text)) as T;
   throw errorOf(response.status, text);
+}
+
+/**
+ * Posts, and gives each line of the answer as it comes; what is behind the last line break was cut off.
+ * Throws: as `ask`; also when the answer breaks off or the signal aborts.
+ */
+export async function* postForLines<T>(
+  path: string,
+  signal: AbortSignal,
+): AsyncGenerator<T, void, undefined> {
+  const response = await fetch(`/console/api${path}`, {
+    method: 'POST',
+    headers: { 'x-trunkcall-console': '1' },
+    signal,
+  }).catch(unreachable);
+  if (!response.ok) throw errorOf(response.status, await response.text());
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { done, value } = (await reader?.read().catch(unreachable)) ?? { done: true };
+    if (done || value === undefined) return;
+    const lines = `${rest}${value}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) yield JSON.parse(line) as T;
+  }
+}
+
+function unreachable(): never {
+  throw new ApiError(0, 'unreachable', '', {});
 }
 
 export const read = <T>(path: string): Promise<T> => ask<T>('GET', path);

@@ -136,7 +136,7 @@ describe.skipIf(missing)('the console in a browser', () => {
       .getByRole('region', { name: 'Result' })
       .getByRole('cell', { name: /^suits/ })
       .waitFor();
-    await page.getByText('call.result_ready').waitFor();
+    await page.getByText('Result drawn').waitFor();
     expect(await page.getByText(attack).count()).toBeGreaterThan(0);
   });
 
@@ -264,7 +264,7 @@ describe.skipIf(missing)('the console in a browser', () => {
     await button('Call (simulated): +12025550142').click();
     await page.getByText('The simulated caller was answered.').waitFor();
     await page.getByRole('link', { name: 'Open the Run' }).click();
-    await page.getByText('call.result_ready').waitFor();
+    await page.getByText('Result drawn').waitFor();
     await page.getByText('Caller', { exact: true }).first().waitFor();
     await page.getByText('Hello, you have reached the automated assistant of').waitFor();
     await goTo('Runs');

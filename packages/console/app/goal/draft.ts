@@ -1,5 +1,5 @@
 /** A draft as its editor holds it: any JSON, of which the form shows what it understands. */
-import type { GoalFile, GoalFileProblem, ScalarProperty } from '@trunkcall/contract';
+import type { GoalFile, GoalFileProblem, Scalar, ScalarProperty, ScriptedCallee } from '@trunkcall/contract';
 
 export type Draft = { readonly [Name in keyof GoalFile]?: GoalFile[Name] };
 export type Schema = GoalFile['input_schema'];
@@ -54,6 +54,62 @@ export function schemaOf(fields: readonly Field[]): Schema {
     properties: Object.fromEntries(fields.map(({ name, property }) => [name, property])),
     required: fields.filter(({ required }) => required).map(({ name }) => name),
   };
+}
+
+/** The scripted callees; null when the form could not show them without losing something. */
+export function calleesOf(value: unknown): ScriptedCallee[] | null {
+  if (value === undefined) return [];
+  return Array.isArray(value) && value.every(isCallee) ? value : null;
+}
+
+const isText = (value: unknown) => typeof value === 'string';
+const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
+const mapsTo = (is: (value: unknown) => boolean) => (value: unknown) =>
+  isObject(value) && Object.values(value).every(is);
+const isLines = (value: unknown) => isText(value) || (Array.isArray(value) && value.every(isText));
+
+const calleeParts: Readonly<Record<keyof ScriptedCallee, (value: unknown) => boolean>> = {
+  phone: isText,
+  name: isText,
+  does: isText,
+  variables: mapsTo(isScalar),
+  says: mapsTo(isLines),
+  expect: (value) =>
+    isObject(value) &&
+    Object.entries(value).every(([key, part]) =>
+      key === 'result' ? mapsTo(isScalar)(part) : key === 'error' && isText(part),
+    ),
+};
+
+function isCallee(value: unknown): value is ScriptedCallee {
+  return (
+    isObject(value) &&
+    Object.entries(value).every(
+      ([key, part]) => Object.hasOwn(calleeParts, key) && calleeParts[key as keyof ScriptedCallee](part),
+    )
+  );
+}
+
+/** Somebody who cooperates, with a number that nobody else of them has. */
+export function newCallee(callees: readonly ScriptedCallee[], input: readonly Field[]): ScriptedCallee {
+  const taken = new Set(callees.map(({ phone }) => phone));
+  // Numbers that are given to nobody (NANP 555-01XX).
+  const numbers = Array.from({ length: 101 }, (_, index) => `+12125550${100 + index}`);
+  const variables = input
+    .filter(({ required }) => required)
+    .map(({ name, property }) => [name, sampleOf(name, property)]);
+  return {
+    phone: numbers.find((number) => !taken.has(number)) ?? '+12125550199',
+    name: '',
+    variables: Object.fromEntries(variables) as Record<string, Scalar>,
+    says: {},
+    expect: { result: {} },
+  };
+}
+
+function sampleOf(name: string, { type, enum: members, default: usual }: ScalarProperty): Scalar {
+  const samples = { string: name.replaceAll('_', ' '), number: 1, integer: 1, boolean: true };
+  return usual ?? members?.[0] ?? samples[type];
 }
 
 /** A valid Goal to begin with. */

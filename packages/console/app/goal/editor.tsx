@@ -20,6 +20,7 @@ import { Boundary } from '../parts/boundary.tsx';
 import { CodeEditor } from '../parts/code-editor.tsx';
 import { State } from '../parts/page.tsx';
 import { text } from '../text.ts';
+import { CalleesEditor } from './callees-editor.tsx';
 import { isObject, problemAt, problemsIn, withPart, type Draft } from './draft.ts';
 import { JsonEditor } from './json-editor.tsx';
 import { SchemaEditor } from './schema-editor.tsx';
@@ -49,7 +50,7 @@ export function Editor({ state, readOnly, onTakeTheirs }: EditorProps) {
   );
   return (
     <Stack gap="md">
-      <Status state={state} readOnly={readOnly} />
+      <DraftStatus state={state} readOnly={readOnly} />
       {state.conflict !== null && (
         <Alert color="red" variant="outline" title={words.conflictTitle} role="alert">
           <Group>
@@ -71,7 +72,8 @@ export function Editor({ state, readOnly, onTakeTheirs }: EditorProps) {
   );
 }
 
-function Status({
+/** Whether the draft is saved, and how much of it is wrong. */
+export function DraftStatus({
   state: { state, problems },
   readOnly,
 }: {
@@ -113,15 +115,6 @@ function Sections({
   const set: Set = (name, part) => change?.(withPart(draft, name, part));
   const wrong = (pointer: string) => problemAt(problems, pointer);
   const part: PartProps = { draft, set, readOnly, wrong };
-  const json = (name: 'agent' | 'callees', label: string) => (
-    <JsonEditor
-      label={label}
-      value={draft[name]}
-      onChange={change && ((value) => change(withPart(draft, name, value)))}
-      problems={problemsIn(problems, `/${name}`)}
-      minLines={4}
-    />
-  );
   const schema = (name: 'input_schema' | 'result_schema', label: string) => (
     <SchemaEditor
       label={label}
@@ -162,10 +155,16 @@ function Sections({
         <Hours {...part} />
       </Section>
       <Section name="agent" places={['agent']} wrong={wrong} about={about.agent}>
-        {json('agent', sections.agent)}
+        <JsonEditor
+          label={sections.agent}
+          value={draft.agent}
+          onChange={change && ((value) => change(withPart(draft, 'agent', value)))}
+          problems={problemsIn(problems, '/agent')}
+          minLines={4}
+        />
       </Section>
       <Section name="callees" places={['callees']} wrong={wrong} about={about.callees}>
-        {json('callees', sections.callees)}
+        <CalleesEditor draft={draft} onChange={change} problems={problems} />
       </Section>
       <Section name="file" places={[]} wrong={wrong} about={about.file}>
         {file}

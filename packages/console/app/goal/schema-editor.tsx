@@ -11,12 +11,13 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
-import type { GoalFileProblem, Scalar, ScalarProperty } from '@trunkcall/contract';
+import type { GoalFileProblem, ScalarProperty } from '@trunkcall/contract';
 import { useEffect, useState } from 'react';
 import { Problems } from '../parts/code-editor.tsx';
 import { text } from '../text.ts';
 import { fieldsOf, problemAt, schemaOf, type Field } from './draft.ts';
 import { JsonEditor } from './json-editor.tsx';
+import { scalarOf, ScalarInput } from './scalar-input.tsx';
 
 const { schema: words } = text.goal;
 
@@ -168,7 +169,14 @@ function FieldForm({ field, position, taken, problem, defaults, onChange, onRemo
             onChange={(values) => set({ enum: values.map((value) => scalarOf(value, property.type)) })}
           />
         )}
-        {defaults && <DefaultInput property={property} onChange={(value) => set({ default: value })} />}
+        {defaults && (
+          <ScalarInput
+            label={words.default}
+            property={{ type: property.type }}
+            value={property.default}
+            onChange={(value) => set({ default: value })}
+          />
+        )}
         <Group justify="space-between">
           <Checkbox
             label={words.required}
@@ -221,46 +229,6 @@ function NameInput({
       error={problem}
     />
   );
-}
-
-function DefaultInput({
-  property,
-  onChange,
-}: {
-  readonly property: ScalarProperty;
-  readonly onChange: (value: Scalar | undefined) => void;
-}) {
-  const sent = property.default === undefined ? '' : String(property.default);
-  if (property.type !== 'boolean') {
-    return (
-      <TextInput
-        label={words.default}
-        value={sent}
-        onChange={({ currentTarget: { value } }) =>
-          onChange(value === '' ? undefined : scalarOf(value, property.type))
-        }
-      />
-    );
-  }
-  return (
-    <NativeSelect
-      label={words.default}
-      value={sent}
-      data={[
-        { value: '', label: text.common.none },
-        { value: 'true', label: text.common.yes },
-        { value: 'false', label: text.common.no },
-      ]}
-      onChange={({ currentTarget: { value } }) => onChange(value === '' ? undefined : value === 'true')}
-    />
-  );
-}
-
-/** What is no number stays a text, so that the check can say so. */
-function scalarOf(typed: string, type: ScalarProperty['type']): Scalar {
-  const isNumber =
-    (type === 'number' || type === 'integer') && typed.trim() !== '' && !Number.isNaN(Number(typed));
-  return isNumber ? Number(typed) : typed;
 }
 
 /** Without the parts that are empty. */

@@ -7,6 +7,7 @@ import { Link, useParams } from 'react-router';
 import { ask, read } from '../api.ts';
 import { Editor } from '../goal/editor.tsx';
 import { Publish } from '../goal/publish.tsx';
+import { TestLab } from '../goal/test-lab.tsx';
 import { useDraft } from '../goal/use-draft.ts';
 import { Versions } from '../goal/versions.tsx';
 import { Confirm } from '../parts/confirm.tsx';
@@ -79,10 +80,14 @@ function GoalPage({ goal, onReload }: { readonly goal: ConsoleGoalDetail; readon
       <Tabs defaultValue="edit" keepMounted={false}>
         <Tabs.List>
           <Tabs.Tab value="edit">{words.edit}</Tabs.Tab>
+          <Tabs.Tab value="test">{words.test}</Tabs.Tab>
           <Tabs.Tab value="versions">{words.versions}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="edit" pt="md">
           <Editor state={state} readOnly={!mayWrite || retired} onTakeTheirs={onReload} />
+        </Tabs.Panel>
+        <Tabs.Panel value="test" pt="md">
+          <TestLab goalId={goal.id} state={state} mayTest={mayWrite && !retired} />
         </Tabs.Panel>
         <Tabs.Panel value="versions" pt="md">
           <Versions goal={goal} />

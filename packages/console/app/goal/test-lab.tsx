@@ -1,0 +1,31 @@
+import { Stack, Text } from '@mantine/core';
+import { Boundary } from '../parts/boundary.tsx';
+import { text } from '../text.ts';
+import { isObject } from './draft.ts';
+import { DraftStatus } from './editor.tsx';
+import { ScriptedTest } from './scripted-test.tsx';
+import type { DraftState } from './use-draft.ts';
+
+interface TestLabProps {
+  readonly goalId: string;
+  readonly state: DraftState;
+  readonly mayTest: boolean;
+}
+
+/** Where an author tries the draft out before anybody is called with it. */
+export function TestLab({ goalId, state, mayTest }: TestLabProps) {
+  const { draft } = state;
+  const broken = <Text>{text.goal.about.broken}</Text>;
+  return (
+    <Stack gap="md">
+      {mayTest && <DraftStatus state={state} readOnly={false} />}
+      <Boundary fallback={broken} resetKey={draft}>
+        {isObject(draft) ? (
+          <ScriptedTest goalId={goalId} draft={draft} state={state} mayTest={mayTest} />
+        ) : (
+          broken
+        )}
+      </Boundary>
+    </Stack>
+  );
+}
