@@ -16,6 +16,7 @@ import { ConfigError, type Config } from './config.ts';
 import { createChat, type Chat } from './platform/chat/chat.ts';
 import { openAiUrl } from './platform/chat/provider.ts';
 import { systemClock as clock } from './platform/clock.ts';
+import type { ProviderKeys } from './platform/key-watch.ts';
 import type { Logger } from './platform/log.ts';
 import { createDestinations, createResolve, type Destinations } from './publication/destination.ts';
 import type { Extractor } from './result/extractor.ts';
@@ -103,22 +104,36 @@ export const recordingsOf = ({ recordingsDir, dataDir }: Config): string =>
   resolve(recordingsDir ?? join(dataDir, 'recordings'));
 
 /** Whoever can speak here; one that lacks something says so when it is asked. */
-export async function agentsOf(config: Config, reach: Reach | null): Promise<Agent[]> {
+export async function agentsOf(config: Config, reach: Reach | null, keys: ProviderKeys): Promise<Agent[]> {
   const synthesizer = reach?.media === 'audio' ? await findEspeak({ clock }) : null;
   const { realtimeDialect: dialect, realtimeUrl: url, realtimeApiKey: apiKey, realtimeModel: model } = config;
   return [
     createScriptedAgent({ clock, synthesizer }),
-    createRealtimeAgent({ clock, provider: { dialect, url, apiKey, model } }),
-    createCascadeAgent(cascadeParts(config, clock)),
+    createRealtimeAgent({ clock, provider: { dialect, url, apiKey, model }, key: keys.realtime }),
+    createCascadeAgent(cascadeParts(config, clock, keys)),
   ];
 }
 
-/** Reads tasks and draws results; null where no chat model is configured: then rules do. */
-export function chatOf({ chatUrl, chatApiKey: apiKey, chatModel: model }: Config, log: Logger): Chat | null {
-  if (chatUrl === null && apiKey === null) return null;
-  if (model !== null) return createChat({ clock, url: chatUrl ?? openAiUrl, apiKey, model });
-  log.warn('TRUNKCALL_CHAT_MODEL is not set: tasks are read and results drawn without a model');
-  return null;
+/** Chat models; null where rules do what they would. */
+export interface Chats {
+  /** Reads tasks. */
+  readonly tasks: Chat | null;
+  /** Draws results and concludes calls. */
+  readonly results: Chat | null;
+}
+
+export function chatsOf(config: Config, log: Logger, keys: ProviderKeys): Chats {
+  const { chatUrl, chatApiKey: apiKey, chatModel, resultModel } = config;
+  if (chatUrl === null && apiKey === null) return { tasks: null, results: null };
+  const chatWith = (model: string) =>
+    createChat({ clock, url: chatUrl ?? openAiUrl, apiKey, model, key: keys.chat });
+  const tasks = chatModel === null ? null : chatWith(chatModel);
+  const results = resultModel === null || resultModel === chatModel ? tasks : chatWith(resultModel);
+  if (tasks === null) {
+    const what = results === null ? 'tasks are read and results drawn' : 'tasks are read';
+    log.warn(`TRUNKCALL_CHAT_MODEL is not set: ${what} without a model`);
+  }
+  return { tasks, results };
 }
 
 /** Draws results: by the model, or without one from what the agent noted. */

@@ -54,6 +54,7 @@ export interface Config extends TrunkSettings, CascadeSettings {
   readonly realtimeDialect: 'openai' | 'azure' | 'xai' | 'generic';
   readonly realtimeModel: string | null;
   readonly ratesFile: string | null;
+  readonly resultModel: string | null;
 }
 
 interface Setting<Value> {
@@ -421,6 +422,14 @@ export const settings: Settings = {
       'The chat model where a Goal names none. One that answers without thinking first suits the telephone.',
     read: text,
   },
+  resultModel: {
+    variable: 'TRUNKCALL_RESULT_MODEL',
+    takes: 'the name of a model',
+    default: null,
+    about:
+      'The model of the same server that draws results and concludes calls; `TRUNKCALL_CHAT_MODEL` by default. Nobody waits on the line for it: it may think.',
+    read: text,
+  },
   transcribeKind: {
     variable: 'TRUNKCALL_TRANSCRIBE_KIND',
     takes: '`openai` or `deepgram`',
@@ -552,6 +561,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     chatUrl: read(settings.chatUrl),
     chatApiKey: read(settings.chatApiKey),
     chatModel: read(settings.chatModel),
+    resultModel: read(settings.resultModel),
     transcribeKind: read(settings.transcribeKind),
     transcribeUrl: read(settings.transcribeUrl),
     transcribeApiKey: read(settings.transcribeApiKey),

@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { CalleeTest, Credentials, GoalTestOrder, GoalTestSummary } from '@trunkcall/contract';
-import { agentsOf, chatOf, extractorOf, openDatabase } from './adapters.ts';
+import { agentsOf, chatsOf, extractorOf, openDatabase } from './adapters.ts';
 import { WrongEnvironment } from './authoring/first-start.ts';
 import { TrunkProblem } from './carriers/sip/trunks.ts';
 import { ConfigError, readConfig, unknownVariables, type Config } from './config.ts';
 import { CredentialsUnreadable } from './credentials.ts';
+import { createProviderKeys } from './platform/key-watch.ts';
 import { createLog, type Logger } from './platform/log.ts';
 import { systemClock } from './platform/clock.ts';
 import { onlyOnce } from './platform/only-once.ts';
@@ -93,9 +94,10 @@ export async function testGoalHere(
   onCallee: (test: CalleeTest) => void,
 ): Promise<GoalTestSummary> {
   const config = readConfig(process.env);
-  const chat = chatOf(config, createLog('error'));
-  const agents = await agentsOf(config, null);
-  const tester = createGoalTester({ clock: systemClock, agents, extractor: extractorOf(chat) });
+  const keys = createProviderKeys(systemClock);
+  const agents = await agentsOf(config, null, keys);
+  const { results } = chatsOf(config, createLog('error'), keys);
+  const tester = createGoalTester({ clock: systemClock, agents, extractor: extractorOf(results) });
   return tester.run(tester.prepare(order), onCallee, new AbortController().signal);
 }
 

@@ -14,7 +14,7 @@ import { createRuleReader } from './acceptance/task-reader/rule-reader.ts';
 import {
   agentsOf,
   carrierOf,
-  chatOf,
+  chatsOf,
   databaseProblems,
   destinationsOf,
   extractorOf,
@@ -41,6 +41,7 @@ import { callTaskRoutes } from './legacy/routes.ts';
 import { createRingNumber } from './inbound/ring.ts';
 import { systemClock } from './platform/clock.ts';
 import { systemIds } from './platform/ids.ts';
+import { createProviderKeys, rejectedKeys } from './platform/key-watch.ts';
 import type { Logger } from './platform/log.ts';
 import { onlyOnce } from './platform/only-once.ts';
 import { startDeliverer, type Deliverer } from './publication/deliverer.ts';
@@ -134,8 +135,12 @@ async function start(
   const network = carrier !== null && 'ring' in carrier ? carrier : null;
   const ringNumber = createRingNumber({ db, ids, network });
   const reach = carrier ?? reachOf(config);
-  const agents = await agentsOf(config, reach);
-  const readiness = createReadiness({ agents, carrier: reach });
+  const providerKeys = createProviderKeys(clock);
+  const agents = await agentsOf(config, reach, providerKeys);
+  const chats = chatsOf(config, log, providerKeys);
+  const resultKey = chats.results === null ? null : providerKeys.chat;
+  const readiness = createReadiness({ agents, carrier: reach, resultKey });
+  const providerProblems = () => rejectedKeys(providerKeys);
   const forbids = (phone: string) => reach?.forbids(phone) ?? null;
   const keyUses = startKeyUses({ db, clock, log });
   undo.push(() => keyUses.stop());
@@ -164,14 +169,14 @@ async function start(
     agents.some(
       (agent) => agent.kind === 'scripted' && agent.problems(locale, reach?.media ?? 'speech').length === 0,
     );
-  const chat = chatOf(config, log);
-  const extractor = extractorOf(chat);
+  const extractor = extractorOf(chats.results);
   const goalTester = createGoalTester({ clock, agents, extractor });
   const callAcceptance = createCallAcceptance({
     db,
     clock,
     ids,
-    reader: chat === null ? createRuleReader({ speaks }) : createModelReader({ speaks, chat }),
+    reader:
+      chats.tasks === null ? createRuleReader({ speaks }) : createModelReader({ speaks, chat: chats.tasks }),
     speaks,
     agent: { kind: 'scripted' },
     readiness,
@@ -220,6 +225,7 @@ async function start(
       configuredToken: config.operatorToken,
       keys,
       readiness,
+      providerProblems,
       goalTester,
       recordings: recordingsOf(config),
       endpoints,
@@ -233,6 +239,7 @@ async function start(
       clock,
       environment: config.environment,
       readiness,
+      providerProblems,
       goalTester,
       publicUrl: config.publicUrl,
       directory: consoleBuild,
@@ -262,7 +269,7 @@ async function start(
       carrier: watchCarrier(carrier),
       agents,
       extractor,
-      concluder: chat === null ? createScriptedConcluder() : createModelConcluder(chat),
+      concluder: chats.results === null ? createScriptedConcluder() : createModelConcluder(chats.results),
       onPublished: onDue,
       settings: { ...config, maxDeploymentCalls: config.maxCalls, maxCarrierCalls: config.maxCalls },
     });

@@ -1,5 +1,6 @@
 import type { GoalFile } from '@trunkcall/contract';
 import type { Agent } from '../agents/agent.ts';
+import type { KeyWatch } from '../platform/key-watch.ts';
 import type { Reach } from '../carriers/carrier.ts';
 
 /** Why a Goal could not be executed by this deployment now; empty when it can. */
@@ -14,16 +15,22 @@ export function createReadiness(deps: {
   readonly agents: readonly Agent[];
   /** Null when none is configured. */
   readonly carrier: Pick<Reach, 'name' | 'media' | 'reaches'> | null;
+  /** Of the model that draws results; null when none does. */
+  readonly resultKey?: KeyWatch | null;
 }): Readiness {
   const agents = new Map(deps.agents.map((agent) => [agent.kind, agent]));
   return (goal) => {
     const agent = agents.get(goal.agent.kind);
-    return [
+    const problems = [
       ...(agent === undefined
         ? [`the agent kind ${goal.agent.kind} is not available here`]
         : agent.problems(goal.locale, deps.carrier?.media ?? 'speech')),
       ...carrierProblems(deps.carrier, goal),
+      // The scripted agent notes what a result needs by itself.
+      ...(goal.agent.kind === 'scripted' ? [] : [deps.resultKey?.obstacle() ?? []].flat()),
     ];
+    // Agent and results may share a key.
+    return [...new Set(problems)];
   };
 }
 

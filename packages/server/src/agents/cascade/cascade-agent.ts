@@ -8,6 +8,7 @@
  */
 import type { CascadeAgentSettings } from '@trunkcall/contract';
 import type { Media, Leg, AudioMedia, SpeechMedia } from '../../carriers/carrier.ts';
+import type { KeyWatch } from '../../platform/key-watch.ts';
 import type { Agent, Brief } from '../agent.ts';
 import { languages, localeFor, localeOfCall } from '../scripted/locales/locale.ts';
 import { AudioFloor } from './audio-floor.ts';
@@ -20,7 +21,12 @@ import { openVoiceDetector } from './voice-detector.ts';
 
 /** A part of the cascade, or why there is none. */
 export type Part<Provider> =
-  | { readonly kind: 'ready'; readonly provider: Provider }
+  | {
+      readonly kind: 'ready';
+      readonly provider: Provider;
+      /** What is known of its key. */
+      readonly key?: KeyWatch;
+    }
   | { readonly kind: 'missing'; readonly problem: string };
 
 export interface CascadeAgentOptions {
@@ -30,9 +36,12 @@ export interface CascadeAgentOptions {
 }
 
 export function createCascadeAgent(parts: CascadeAgentOptions): Agent {
-  function problems(locale: string, media: Media['kind']): string[] {
-    const needed = media === 'speech' ? [parts.chat] : [parts.chat, parts.transcriber, parts.voice];
-    const missing = needed.flatMap((part) => (part.kind === 'missing' ? [part.problem] : []));
+  const needed = (media: Media['kind']) =>
+    media === 'speech' ? [parts.chat] : [parts.chat, parts.transcriber, parts.voice];
+
+  /** What no later moment mends. */
+  function lacking(locale: string, media: Media['kind']): string[] {
+    const missing = needed(media).flatMap((part) => (part.kind === 'missing' ? [part.problem] : []));
     if (localeFor(locale) !== null) return missing;
     return [
       ...missing,
@@ -40,11 +49,19 @@ export function createCascadeAgent(parts: CascadeAgentOptions): Agent {
     ];
   }
 
+  function problems(locale: string, media: Media['kind']): string[] {
+    const rejected = needed(media).flatMap((part) =>
+      part.kind === 'ready' ? (part.key?.obstacle() ?? []) : [],
+    );
+    return [...lacking(locale, media), ...rejected];
+  }
+
   return {
     kind: 'cascade',
     problems,
     async converse(brief, leg, transcript, signal) {
-      const [problem] = problems(brief.locale, leg.media.kind);
+      // A key that was rejected a moment ago may be taken now: whoever is on the line gets the try.
+      const [problem] = lacking(brief.locale, leg.media.kind);
       const locale = localeOfCall(brief);
       if (problem !== undefined || locale === null || parts.chat.kind === 'missing') {
         return { kind: 'failed', note: problem ?? 'the cascade agent is not ready' };

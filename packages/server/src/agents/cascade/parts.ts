@@ -1,6 +1,7 @@
 /** The parts of the cascade that the deployment's settings describe, or which variable is missing. */
 import { openAiUrl } from '../../platform/chat/provider.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { KeyWatch, ProviderKeys } from '../../platform/key-watch.ts';
 import type { CascadeAgentOptions, Part } from './cascade-agent.ts';
 import type { ChatModel, Transcriber, Voice } from './ports.ts';
 import { createCartesiaVoice } from './providers/cartesia.ts';
@@ -22,37 +23,45 @@ export interface CascadeSettings {
   readonly speechVoice: string | null;
 }
 
-export function cascadeParts(settings: CascadeSettings, clock: Clock): CascadeAgentOptions {
+export function cascadeParts(
+  settings: CascadeSettings,
+  clock: Clock,
+  keys: ProviderKeys,
+): CascadeAgentOptions {
   return {
-    chat: chatPart(settings, clock),
-    transcriber: transcriberPart(settings, clock),
-    voice: voicePart(settings, clock),
+    chat: chatPart(settings, clock, keys.chat),
+    transcriber: transcriberPart(settings, clock, keys.transcribe),
+    voice: voicePart(settings, clock, keys.speech),
   };
 }
 
-function chatPart({ chatUrl, chatApiKey, chatModel }: CascadeSettings, clock: Clock): Part<ChatModel> {
+function chatPart(
+  { chatUrl, chatApiKey, chatModel }: CascadeSettings,
+  clock: Clock,
+  key: KeyWatch,
+): Part<ChatModel> {
   if (chatUrl === null && chatApiKey === null) return withoutServer('CHAT');
   if (chatModel === null) return missing('TRUNKCALL_CHAT_MODEL is not set');
-  const endpoint = { clock, url: chatUrl ?? openAiUrl, apiKey: chatApiKey, model: chatModel };
-  return { kind: 'ready', provider: createOpenAiChat(endpoint) };
+  const endpoint = { clock, url: chatUrl ?? openAiUrl, apiKey: chatApiKey, model: chatModel, key };
+  return { kind: 'ready', key, provider: createOpenAiChat(endpoint) };
 }
 
-function transcriberPart(settings: CascadeSettings, clock: Clock): Part<Transcriber> {
+function transcriberPart(settings: CascadeSettings, clock: Clock, key: KeyWatch): Part<Transcriber> {
   const { transcribeKind, transcribeUrl, transcribeApiKey: apiKey, transcribeModel } = settings;
   if (transcribeUrl === null && apiKey === null) return withoutServer('TRANSCRIBE');
   if (transcribeKind === 'deepgram') {
     const url = transcribeUrl ?? 'wss://api.deepgram.com/v1/listen';
     if (!isSocket(url)) return missing('TRUNKCALL_TRANSCRIBE_URL is no ws or wss URL, as deepgram needs');
     const model = transcribeModel ?? 'nova-3';
-    return { kind: 'ready', provider: createDeepgramTranscriber({ clock, url, apiKey, model }) };
+    return { kind: 'ready', key, provider: createDeepgramTranscriber({ clock, url, apiKey, model, key }) };
   }
   const url = transcribeUrl ?? openAiUrl;
   if (isSocket(url)) return missing('TRUNKCALL_TRANSCRIBE_URL is no http or https URL, as openai needs');
   const model = transcribeModel ?? 'gpt-4o-mini-transcribe';
-  return { kind: 'ready', provider: createOpenAiTranscriber({ clock, url, apiKey, model }) };
+  return { kind: 'ready', key, provider: createOpenAiTranscriber({ clock, url, apiKey, model, key }) };
 }
 
-function voicePart(settings: CascadeSettings, clock: Clock): Part<Voice> {
+function voicePart(settings: CascadeSettings, clock: Clock, key: KeyWatch): Part<Voice> {
   const { speechKind, speechUrl, speechApiKey: apiKey, speechModel, speechVoice } = settings;
   if (speechUrl === null && apiKey === null) return withoutServer('SPEECH');
   if (speechKind === 'cartesia') {
@@ -62,14 +71,15 @@ function voicePart(settings: CascadeSettings, clock: Clock): Part<Voice> {
     const model = speechModel ?? 'sonic-3.5';
     return {
       kind: 'ready',
-      provider: createCartesiaVoice({ clock, url, apiKey, model, voice: speechVoice }),
+      key,
+      provider: createCartesiaVoice({ clock, url, apiKey, model, voice: speechVoice, key }),
     };
   }
   const url = speechUrl ?? openAiUrl;
   if (isSocket(url)) return missing('TRUNKCALL_SPEECH_URL is no http or https URL, as openai needs');
   const model = speechModel ?? 'gpt-4o-mini-tts';
   const voice = speechVoice ?? 'alloy';
-  return { kind: 'ready', provider: createOpenAiVoice({ clock, url, apiKey, model, voice }) };
+  return { kind: 'ready', key, provider: createOpenAiVoice({ clock, url, apiKey, model, voice, key }) };
 }
 
 function isSocket(url: string): boolean {

@@ -28,8 +28,8 @@ export interface ConversationOptions {
   readonly wrapUpAtMs: number;
   readonly target: Target;
   readonly sessionUpdate: ClientEvent;
-  /** Told what became of each try to connect: the HTTP status of a refusal, or null. */
-  readonly onConnect: (refusedWith: number | null) => void;
+  /** Told the HTTP status with which the provider answered each try to connect: 101, or a refusal. */
+  readonly onAnswer: (status: number) => void;
 }
 
 /** The leg's side of a conversation. */
@@ -160,16 +160,17 @@ export class Conversation {
   }
 
   #connect(): void {
-    const { target, clock, sessionUpdate, onConnect } = this.#options;
+    const { target, clock, sessionUpdate, onAnswer } = this.#options;
     this.#link?.close();
     const link = openLink(target, clock, {
       open: () => {
-        onConnect(null);
+        onAnswer(101);
         link.send(sessionUpdate);
       },
       event: (event) => this.#told(event),
       refused: (note, status) => {
-        onConnect(status);
+        // Null: the provider was not reached, and has said nothing.
+        if (status !== null) onAnswer(status);
         const worthAnotherTry = status === null || status === 429 || status >= 500;
         this.take({ kind: 'refused', note, worthAnotherTry });
       },

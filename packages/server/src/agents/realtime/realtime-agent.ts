@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../platform/clock.ts';
 import type { AudioMedia, Leg, SpeechMedia } from '../../carriers/carrier.ts';
+import { createKeyWatch, type KeyWatch } from '../../platform/key-watch.ts';
 import type { Agent, Brief, ConversationEnd, TranscriptSink } from '../agent.ts';
 import { audioSide } from './audio-side.ts';
 import { sessionUpdate, type SessionPlan } from './client-events.ts';
@@ -17,10 +18,9 @@ import { toolsFor } from '../tools.ts';
 export interface RealtimeAgentOptions {
   readonly clock: Clock;
   readonly provider: RealtimeProvider;
+  /** Told whether the provider takes the key; one of its own by default. */
+  readonly key?: KeyWatch;
 }
-
-/** After a rejected key no Goal is ready for so long; then one more call may try, milliseconds. */
-const rejectedForMs = 60_000;
 
 /** The languages that speech models of this kind are said to speak well, ISO 639. */
 const languages = new Set(
@@ -30,31 +30,36 @@ const languages = new Set(
   ).split(' '),
 );
 
-export function createRealtimeAgent({ clock, provider }: RealtimeAgentOptions): Agent {
-  let rejectedAtMs = -Infinity;
-
-  function onConnect(refusedWith: number | null): void {
-    if (refusedWith === 401 || refusedWith === 403) rejectedAtMs = clock.monotonic();
-    else if (refusedWith === null) rejectedAtMs = -Infinity;
-  }
-
+export function createRealtimeAgent({
+  clock,
+  provider,
+  key = createKeyWatch(clock, 'TRUNKCALL_REALTIME_API_KEY'),
+}: RealtimeAgentOptions): Agent {
   return {
     kind: 'realtime',
     problems(locale) {
-      const rejected = clock.monotonic() - rejectedAtMs < rejectedForMs;
+      const obstacle = key.obstacle();
       return [
         ...missingSettings(provider),
         ...(languages.has(languageOf(locale))
           ? []
           : [`the realtime agent does not speak the locale ${locale}`]),
-        ...(rejected ? ['the realtime provider rejected the key in TRUNKCALL_REALTIME_API_KEY'] : []),
+        ...(obstacle === null ? [] : [obstacle]),
       ];
     },
     async converse(brief, leg, transcript, signal) {
       if (signal.aborted) return { kind: 'failed', note: 'aborted' };
       const [missing] = missingSettings(provider);
       if (missing !== undefined) return { kind: 'failed', note: missing };
-      return converse({ brief, leg, transcript, signal, clock, provider, onConnect });
+      return converse({
+        brief,
+        leg,
+        transcript,
+        signal,
+        clock,
+        provider,
+        onAnswer: (status) => key.saw(status),
+      });
     },
   };
 }
@@ -66,11 +71,11 @@ interface Call {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly provider: RealtimeProvider;
-  readonly onConnect: ConversationOptions['onConnect'];
+  readonly onAnswer: ConversationOptions['onAnswer'];
 }
 
 function converse(call: Call): Promise<ConversationEnd> {
-  const { brief, leg, transcript, signal, clock, provider, onConnect } = call;
+  const { brief, leg, transcript, signal, clock, provider, onAnswer } = call;
   const { media } = leg;
   const settings = brief.settings.kind === 'realtime' ? brief.settings : { kind: 'realtime' as const };
   const dialect = dialects[provider.dialect];
@@ -102,7 +107,7 @@ function converse(call: Call): Promise<ConversationEnd> {
       wrapUpAtMs: brief.wrapUpAtMs,
       target: targetOf(provider, settings.model ?? null),
       sessionUpdate: sessionUpdate(sessionPlan),
-      onConnect,
+      onAnswer,
     },
     (self) =>
       carriesSound(leg) ? audioSide(leg, dialect.sound, self) : speechSide(leg as Leg<SpeechMedia>, self),

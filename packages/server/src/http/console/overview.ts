@@ -20,12 +20,17 @@ const lateAfterSeconds = 60;
 const maxAlerts = 20;
 
 /** The last 24 hours of an account, beginning with a whole hour. */
-export function overviewRoutes(app: FastifyInstance, { db, clock, readiness }: ConsoleDeps): void {
+export function overviewRoutes(
+  app: FastifyInstance,
+  { db, clock, readiness, providerProblems }: ConsoleDeps,
+): void {
   app.get<{ Params: { account: string } }>('/accounts/:account/overview', async (request) => {
     const { account } = request.params;
     requireRight(visitorOf(request).session, account, 'account.read');
     const fromMs = (Math.floor(clock.now() / hourMs) - hours + 1) * hourMs;
-    return readOverview(db, readiness, account, fromMs, clock.now());
+    const overview = await readOverview(db, readiness, account, fromMs, clock.now());
+    const broken = providerProblems().map((message) => ({ message, goal_id: null }));
+    return { ...overview, alerts: [...broken, ...overview.alerts].slice(0, maxAlerts) };
   });
 }
 

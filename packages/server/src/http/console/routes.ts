@@ -40,6 +40,8 @@ export interface ConsoleDeps {
   readonly environment: Environment;
   readonly readiness: Readiness;
   readonly goalTester: GoalTester;
+  /** What is wrong with the providers of this process; a sentence each. */
+  readonly providerProblems: () => readonly string[];
   /** As for the operator API; `note` is called in the transaction that stops the run. */
   readonly cancelRun: (
     runId: string,

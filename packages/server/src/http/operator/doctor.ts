@@ -17,6 +17,8 @@ export interface DoctorDeps {
   readonly db: Database;
   readonly environment: Environment;
   readonly readiness: Readiness;
+  /** What is wrong with the providers of this process; a sentence each. */
+  readonly providerProblems: () => readonly string[];
 }
 
 /** Due work that waits longer than this points to missing workers or exhausted limits. */
@@ -27,7 +29,7 @@ export function doctorRoutes(app: FastifyInstance, deps: DoctorDeps): void {
 }
 
 /** One after the other: the embedded database has a single session, and nobody waits for a check-up. */
-async function examine({ db, environment, readiness }: DoctorDeps): Promise<DoctorReport> {
+async function examine({ db, environment, readiness, providerProblems }: DoctorDeps): Promise<DoctorReport> {
   const [server] = await db.query(readServerVersion);
   const durability = db.kind === 'postgres' ? await checkDurability(db) : [];
   const migrations = await db.query(listMigrations);
@@ -39,6 +41,7 @@ async function examine({ db, environment, readiness }: DoctorDeps): Promise<Doct
     problems: [
       ...durability.map(({ setting, value, meaning }) => `${setting} is ${value}: ${meaning}`),
       ...queues.flatMap(queueProblems),
+      ...providerProblems(),
       ...wrongCounters.map(
         ({ scope, counted, leased }) => `the counter ${scope} says ${counted} calls, leased are ${leased}`,
       ),

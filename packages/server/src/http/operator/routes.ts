@@ -33,6 +33,8 @@ export interface OperatorDeps {
   readonly keys: Keyring;
   readonly readiness: Readiness;
   readonly goalTester: GoalTester;
+  /** What is wrong with the providers of this process; a sentence each. */
+  readonly providerProblems: () => readonly string[];
   readonly endpoints: Endpoints;
   readonly ringNumber: RingNumber;
   /** The directory of the recordings that this machine has. */

@@ -2,6 +2,7 @@
 import OpenAI, { APIConnectionError, APIError } from 'openai';
 import type { ChatCompletionCreateParamsNonStreaming } from 'openai/resources/chat/completions';
 import type { Clock } from '../clock.ts';
+import type { KeyWatch } from '../key-watch.ts';
 import { closed, mayAsk, nextBreaker, tryingMs, type Breaker, type BreakerEvent } from './breaker.ts';
 
 export const openAiUrl = 'https://api.openai.com/v1';
@@ -12,6 +13,8 @@ export interface Endpoint {
   /** Null where the server asks for none. */
   readonly apiKey: string | null;
   readonly model: string;
+  /** Told whether the provider takes the key. */
+  readonly key?: KeyWatch;
   /** Spreads retries; 0 to 1. */
   readonly random?: () => number;
 }
@@ -65,6 +68,7 @@ export function createProvider({
   url,
   apiKey,
   model,
+  key,
   random = Math.random,
 }: Endpoint & { readonly clock: Clock }) {
   const client = new OpenAI({
@@ -78,7 +82,11 @@ export function createProvider({
     // Our limit comes first; this only bounds a client that ignores it.
     timeout: tryingMs,
     logLevel: 'off',
-    fetch: boundedFetch,
+    fetch: async (input, init) => {
+      const response = await boundedFetch(input, init);
+      key?.saw(response.status);
+      return response;
+    },
   });
   let breaker: Breaker = closed;
   const tell = (event: BreakerEvent) => {

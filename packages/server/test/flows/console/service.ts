@@ -117,6 +117,7 @@ export async function startConsole(
       clock,
       environment: 'test',
       readiness,
+      providerProblems: () => [],
       goalTester: scriptedGoalTester(clock),
       publicUrl: publicUrl ?? null,
       directory,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { statement } from '../../../src/storage/database.ts';
 import { databases } from '../../kit/database.ts';
 import { goalFile } from '../../kit/fixtures.ts';
-import { startOperatorService, type OperatorService } from './service.ts';
+import { providerProblems, startOperatorService, type OperatorService } from './service.ts';
 
 const miscount = statement<never>('test_miscount', 'update accounts set active_calls = 2 where id = $1');
 const addJobs = statement<never>(
@@ -48,7 +48,9 @@ describe.each(databases)('the check-up on %s', (kind) => {
     const { db } = service.database;
     await db.query(miscount, [account]);
     await db.query(addJobs, [account]);
+    providerProblems.push('the provider rejected the key in TRUNKCALL_CHAT_API_KEY');
     const report = await service.operator.doctor();
+    providerProblems.pop();
     expect(report).toMatchObject({
       queues: [
         { queue: 'dial', waiting: 2, due: 1, leased: 0, expired: 0 },
@@ -69,6 +71,7 @@ describe.each(databases)('the check-up on %s', (kind) => {
         expect.stringMatching(/^1 leases of the queue extract have expired/),
         `the counter account:${account} says 2 calls, leased are 0`,
         `${goalId} is not ready: no agent speaks de-DE`,
+        'the provider rejected the key in TRUNKCALL_CHAT_API_KEY',
       ]),
     );
   });

@@ -45,6 +45,9 @@ export interface OperatorService {
 const readiness = ({ locale }: { readonly locale: string }) =>
   locale === 'de-DE' ? ['no agent speaks de-DE'] : [];
 
+/** What the check-up is to find wrong with providers. */
+export const providerProblems: string[] = [];
+
 /** Every name is that of a public address. */
 const destinations = createDestinations({
   allow: new Set(),
@@ -99,6 +102,7 @@ export async function startOperatorService(
       readiness,
       endpoints: createEndpoints({ db, clock: systemClock, ids, destinations, onDue: () => undefined }),
       ringNumber: createRingNumber({ db, ids, network }),
+      providerProblems: () => providerProblems,
       goalTester: scriptedGoalTester(systemClock),
       configuredToken,
       recordings: '/nonexistent',

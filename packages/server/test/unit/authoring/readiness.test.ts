@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import type { Agent } from '../../../src/agents/agent.ts';
 import { createReadiness } from '../../../src/authoring/readiness.ts';
 import type { Reach } from '../../../src/carriers/carrier.ts';
+import { createKeyWatch } from '../../../src/platform/key-watch.ts';
 import { goalFile } from '../../kit/fixtures.ts';
+import { createManualClock } from '../../kit/manual-clock.ts';
 
 const notUsed = () => Promise.reject(new Error('not used'));
 
@@ -41,4 +43,20 @@ test('an agent is asked for the kind of legs that the carrier has', () => {
 test('a Goal for an agent that this process does not have is not ready', () => {
   const readiness = createReadiness({ agents: [], carrier });
   expect(readiness(goalFile())).toEqual(['the agent kind scripted is not available here']);
+});
+
+test('a rejected key of the model that draws results holds up Goals whose agent needs it', () => {
+  const resultKey = createKeyWatch(createManualClock(Infinity), 'TRUNKCALL_CHAT_API_KEY');
+  const told = 'the provider rejected the key in TRUNKCALL_CHAT_API_KEY';
+  const realtime: Agent = { ...agent, kind: 'realtime' };
+  const cascade: Agent = { ...agent, kind: 'cascade', problems: () => [told] };
+  const readiness = createReadiness({ agents: [agent, realtime, cascade], carrier, resultKey });
+  const reasons = (kind: Agent['kind']) => readiness(goalFile({ agent: { kind } }));
+  expect(reasons('realtime')).toEqual([]);
+  resultKey.saw(401);
+  expect(reasons('realtime')).toEqual([told]);
+  expect(reasons('cascade')).toEqual([told]);
+  expect(reasons('scripted')).toEqual([]);
+  resultKey.saw(200);
+  expect(reasons('realtime')).toEqual([]);
 });

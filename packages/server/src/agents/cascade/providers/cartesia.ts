@@ -8,6 +8,7 @@
  */
 import type WebSocket from 'ws';
 import type { Clock } from '../../../platform/clock.ts';
+import type { KeyWatch } from '../../../platform/key-watch.ts';
 import { lineRate } from '../../audio/resampler.ts';
 import { Pipe } from '../pipe.ts';
 import { failed, type SoundPart, type Speaker, type Voice } from '../ports.ts';
@@ -19,6 +20,8 @@ export interface CartesiaOptions {
   /** Such as wss://api.cartesia.ai/tts/websocket. */
   readonly url: string;
   readonly apiKey: string | null;
+  /** Told whether the provider takes the key. */
+  readonly key?: KeyWatch;
   readonly model: string;
   /** The id of a voice. */
   readonly voice: string;
@@ -92,7 +95,7 @@ class CartesiaSpeaker implements Speaker {
   }
 
   async #connect(deadline: Deadline, limitMs: number): Promise<WebSocket> {
-    const { url, apiKey } = this.#options;
+    const { url, apiKey, key } = this.#options;
     const target = new URL(url);
     target.searchParams.set('cartesia_version', protocolVersion);
     const headers: Record<string, string> = apiKey === null ? {} : { 'X-API-Key': apiKey };
@@ -105,6 +108,7 @@ class CartesiaSpeaker implements Speaker {
       message: (message) => this.#take(message),
       broken: gone,
       closed: gone,
+      answered: (status) => key?.saw(status),
     });
     this.#socket = socket;
     return socket;

@@ -10,6 +10,7 @@
  */
 import type WebSocket from 'ws';
 import type { Clock } from '../../../platform/clock.ts';
+import type { KeyWatch } from '../../../platform/key-watch.ts';
 import { failed, type CallSound, type Transcribed, type Transcriber, type Transcription } from '../ports.ts';
 import { SegmentRecorder } from '../segment-recorder.ts';
 import { Deadline } from './attempts.ts';
@@ -21,6 +22,8 @@ export interface DeepgramOptions {
   readonly url: string;
   /** Null where the server asks for none. */
   readonly apiKey: string | null;
+  /** Told whether the provider takes the key. */
+  readonly key?: KeyWatch;
   readonly model: string;
   /** How long the words may take when a segment is over, and a connection, milliseconds. */
   readonly limitMs?: number;
@@ -140,7 +143,7 @@ class DeepgramTranscription implements Transcription {
   }
 
   async #connect(): Promise<void> {
-    const { clock, apiKey } = this.#options;
+    const { clock, apiKey, key } = this.#options;
     const deadline = new Deadline(clock, this.#signal);
     const headers: Record<string, string> = apiKey === null ? {} : { Authorization: `Token ${apiKey}` };
     let socket: WebSocket | null = null;
@@ -153,6 +156,7 @@ class DeepgramTranscription implements Transcription {
         message: (message) => this.#take(message),
         broken: gone,
         closed: gone,
+        answered: (status) => key?.saw(status),
       });
     } catch {
       // Whoever needs the words finds no socket.

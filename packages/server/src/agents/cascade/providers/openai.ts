@@ -13,6 +13,7 @@ import type {
 import { decodeG711 } from '@trunkcall/sip';
 import type { FunctionParameters } from 'openai/resources/shared';
 import type { Clock } from '../../../platform/clock.ts';
+import type { KeyWatch } from '../../../platform/key-watch.ts';
 import type { ToolCall } from '../../tools.ts';
 import {
   failed,
@@ -38,6 +39,8 @@ export interface Endpoint {
   /** Null where the server asks for none. */
   readonly apiKey: string | null;
   readonly model: string;
+  /** Told whether the provider takes the key. */
+  readonly key?: KeyWatch;
   /** How long to wait for the first part, and for each later one, milliseconds. */
   readonly limits?: Limits;
 }
@@ -54,7 +57,7 @@ const speechRate = 24_000;
 /** About a minute and a half of sound: more than `maxSpokenLength` characters can take. */
 const maxSpeechBytes = 2 * speechRate * 90;
 
-function clientOf({ url, apiKey }: Endpoint): OpenAI {
+function clientOf({ url, apiKey, key }: Endpoint): OpenAI {
   return new OpenAI({
     baseURL: url,
     // The client wants a key, also for servers that ask for none.
@@ -65,6 +68,11 @@ function clientOf({ url, apiKey }: Endpoint): OpenAI {
     // Our deadlines come first; this only bounds a client that ignores them.
     timeout: 60_000,
     logLevel: 'off',
+    fetch: async (input, init) => {
+      const response = await fetch(input, init);
+      key?.saw(response.status);
+      return response;
+    },
   });
 }
 

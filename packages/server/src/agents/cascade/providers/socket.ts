@@ -12,6 +12,8 @@ export interface SocketEvents {
   readonly message: (message: Readonly<Record<string, unknown>>) => void;
   /** Something else came: not the provider's protocol. The socket is closed by then. */
   readonly broken: () => void;
+  /** The HTTP status with which the provider answered: 101, or a refusal. */
+  readonly answered: (status: number) => void;
   /** It is closed, whoever did it. */
   readonly closed: () => void;
 }
@@ -41,6 +43,12 @@ export async function connect(
   // An error is followed by `close`, which says all that matters.
   socket.on('error', () => undefined);
   socket.on('close', () => events.closed());
+  socket.on('upgrade', () => events.answered(101));
+  socket.on('unexpected-response', (_request, { statusCode = 0 }) => {
+    events.answered(statusCode);
+    // Which is an error, as every connection that fails.
+    socket.terminate();
+  });
   const opened = new Promise<void>((resolve, reject) => {
     socket.once('open', () => resolve());
     socket.once('error', () => reject(new Error('not connected')));

@@ -3,9 +3,10 @@ import { createCascadeAgent } from '../../../../src/agents/cascade/cascade-agent
 import { cascadeParts } from '../../../../src/agents/cascade/parts.ts';
 import { ConfigError, readConfig } from '../../../../src/config.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
+import { createProviderKeys } from '../../../../src/platform/key-watch.ts';
 
 const agentOf = (env: Readonly<Record<string, string>>) =>
-  createCascadeAgent(cascadeParts(readConfig(env), systemClock));
+  createCascadeAgent(cascadeParts(readConfig(env), systemClock, createProviderKeys(systemClock)));
 
 const chat = { TRUNKCALL_CHAT_URL: 'http://127.0.0.1:8000/v1', TRUNKCALL_CHAT_MODEL: 'm' };
 const all = { ...chat, TRUNKCALL_TRANSCRIBE_API_KEY: 'k', TRUNKCALL_SPEECH_API_KEY: 'k' };
@@ -46,4 +47,14 @@ describe('the settings of the cascade agent', () => {
     expect(() => readConfig({ TRUNKCALL_CHAT_URL: 'https://x.test/v1?key=s3cret' })).toThrow(ConfigError);
     expect(() => readConfig({ TRUNKCALL_CHAT_API_KEY: 's3cret with blanks' })).toThrow(/\(hidden\)/);
   });
+});
+
+it('a rejected key makes the agent not ready; the part that uses it decides where', () => {
+  const keys = createProviderKeys(systemClock);
+  const agent = createCascadeAgent(cascadeParts(readConfig(all), systemClock, keys));
+  keys.speech.saw(401);
+  expect(agent.problems('en-US', 'speech')).toEqual([]);
+  expect(agent.problems('en-US', 'audio')).toEqual([
+    'the provider rejected the key in TRUNKCALL_SPEECH_API_KEY',
+  ]);
 });

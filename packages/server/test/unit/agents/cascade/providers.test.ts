@@ -16,6 +16,7 @@ import {
   createOpenAiVoice,
 } from '../../../../src/agents/cascade/providers/openai.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
+import { createKeyWatch, type KeyWatch } from '../../../../src/platform/key-watch.ts';
 import { startCartesiaServer, type CartesiaFault } from '../../../fakes/cartesia-server.ts';
 import { startDeepgramServer, type DeepgramFault } from '../../../fakes/deepgram-server.ts';
 import {
@@ -351,3 +352,53 @@ async function until(holds: () => boolean): Promise<void> {
   for (let tries = 0; tries < 500 && !holds(); tries += 1) await systemClock.sleep(10);
   expect(holds()).toBe(true);
 }
+
+describe('a key that the provider rejects', () => {
+  const watch = () => createKeyWatch(systemClock, 'TRUNKCALL_SOME_API_KEY');
+
+  it('is remembered until it is taken, by HTTP', async () => {
+    const { server, endpoint } = await openAi({ chat: () => ({ text: 'Yes.' }) });
+    const key = watch();
+    const model = createOpenAiChat({ ...endpoint, key });
+    server.faults.chat.push(401, 401);
+    await all(model.answer(request, never));
+    expect(key.obstacle()).not.toBeNull();
+    await all(model.answer(request, never));
+    expect(key.rejection()).toBeNull();
+  });
+
+  const common = { clock: systemClock, limits, limitMs: 400, model: 'm', voice: 'voice-1' };
+  const speaks = (url: string, apiKey: string, watched: KeyWatch) =>
+    all(
+      createCartesiaVoice({ ...common, url, apiKey, key: watched })
+        .open('en-US', null, never)
+        .speak('Hello.', never),
+    );
+  const listens = async (url: string, apiKey: string, watched: KeyWatch) => {
+    const options = { ...common, url, apiKey, key: watched };
+    const transcription = createDeepgramTranscriber(options).open(
+      { locale: 'en-US', law: 'mu' },
+      null,
+      never,
+    );
+    feed(transcription);
+    await transcription.end();
+    transcription.close();
+  };
+
+  interface Server {
+    readonly url: string;
+    close(): Promise<void>;
+  }
+  it.each<[string, () => Promise<Server>, (...args: Parameters<typeof listens>) => Promise<unknown>]>([
+    ['a voice', () => startCartesiaServer(key), speaks],
+    ['a transcriber', () => startDeepgramServer(key, () => 'yes'), listens],
+  ])('is remembered until it is taken, over a WebSocket: %s', async (_name, startServer, use) => {
+    const server = await opened(startServer());
+    const watched = watch();
+    await use(server.url, 'sk-wrong', watched);
+    expect(watched.obstacle()).not.toBeNull();
+    await use(server.url, key, watched);
+    expect(watched.rejection()).toBeNull();
+  });
+});

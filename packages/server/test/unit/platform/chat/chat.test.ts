@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { ObjectAnswer } from '../../../../src/platform/chat/answer-schema.ts';
 import { openMs, opensAfter } from '../../../../src/platform/chat/breaker.ts';
 import { createChat, type Question } from '../../../../src/platform/chat/chat.ts';
+import { createKeyWatch } from '../../../../src/platform/key-watch.ts';
 import { requestLimitMs } from '../../../../src/platform/chat/provider.ts';
 import {
   modelName,
@@ -180,6 +181,17 @@ describe('a fault', () => {
       note: 'the chat model answered 401: its key is missing or not accepted',
     });
     expect([server.requests.length, clock.naps.length]).toEqual([0, 0]);
+  });
+
+  it('of the key is remembered until the provider takes it', async () => {
+    const { server, clock } = await start({ fault: first({ status: 401 }) });
+    const key = createKeyWatch(clock, 'TRUNKCALL_CHAT_API_KEY');
+    const { url, key: apiKey } = server;
+    const chat = createChat({ clock, url, apiKey, model: modelName, key });
+    await chat.ask(question, signal);
+    expect(key.rejection()).toContain('TRUNKCALL_CHAT_API_KEY');
+    await chat.ask(question, signal);
+    expect(key.rejection()).toBeNull();
   });
 
   it.each<Fault>(['hang', 'stall'])('that lasts ends with the limit of a request: %s', async (fault) => {
