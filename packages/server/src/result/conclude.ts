@@ -27,6 +27,8 @@ export interface ConcludedRecipient {
   readonly status: 'completed' | 'failed' | 'skipped';
   /** How the last attempt ended; null after a conversation, and when there was no attempt. */
   readonly outcome: DetailCode | null;
+  /** When that was said, as for an extractor; absent when nobody answered. */
+  readonly heldOn?: string;
   /** Everything that was said with this recipient, in order. */
   readonly turns: readonly Turn[];
   /** What was drawn under the recipient's schema. */

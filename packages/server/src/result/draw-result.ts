@@ -100,6 +100,11 @@ export function dayOf(at: Date, timeZone: string | null): string {
     .toFormat('cccc, yyyy-MM-dd');
 }
 
+/** The same where the callee's calendar is not known: with the time, so that a reader can reckon. */
+export function momentOf(at: Date): string {
+  return `${dayOf(at, null)}, ${DateTime.fromJSDate(at, { zone: 'UTC' }).toFormat('HH:mm')} UTC`;
+}
+
 /** Extracts and drops the values of asked fields that no words of the callee support. Throws: never. */
 export async function drawFields(
   task: ExtractionTask,

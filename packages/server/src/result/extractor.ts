@@ -11,7 +11,10 @@ export interface ExtractionTask {
   readonly resultSchema: ResultSchema;
   /** The conversation in order; a turn's index is its number in evidence. */
   readonly turns: readonly Turn[];
-  /** The day of the conversation as the callee's calendar shows it, such as "Saturday, 2026-11-21", if it is known. */
+  /**
+   * The day of the conversation as the callee's calendar shows it, such as "Saturday, 2026-11-21"; with the time, in UTC,
+   * where that calendar is not known.
+   */
   readonly heldOn?: string;
 }
 

@@ -60,10 +60,16 @@ export const publishResult = statement<{ readonly run_id: string; readonly inbou
    select run_id, inbound from run`,
 );
 
+export interface CallTurnRow extends TurnRow {
+  readonly recipient_id: string;
+  readonly answered_at: Date | null;
+}
+
 /** What was said with each recipient of a call, in order. Values: call id. */
-export const findCallConversations = statement<TurnRow & { readonly recipient_id: string }>(
+export const findCallConversations = statement<CallTurnRow>(
   'find_call_conversations',
-  `select r.recipient_id, t.speaker, t.text, t.offset_ms, t.interrupted, t.note
-   from runs r cross join lateral (select * from turns where attempt_id = r.attempt_id order by index) t
+  `select r.recipient_id, a.answered_at, t.speaker, t.text, t.offset_ms, t.interrupted, t.note
+   from runs r join attempts a on a.id = r.attempt_id
+     cross join lateral (select * from turns where attempt_id = a.id order by index) t
    where r.call_id = $1 order by r.id, t.index`,
 );

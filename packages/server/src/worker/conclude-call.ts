@@ -13,7 +13,7 @@ import {
   type ConclusionTask,
 } from '../result/conclude.ts';
 import { drawCallResult } from '../result/draw-call-result.ts';
-import { drawFields, drawResult, tooLate } from '../result/draw-result.ts';
+import { drawFields, drawResult, momentOf, tooLate } from '../result/draw-result.ts';
 import type { Extractor } from '../result/extractor.ts';
 import { questionsOf } from '../calls/fields.ts';
 import { findCall, type CallRow } from '../storage/call-views.ts';
@@ -29,7 +29,7 @@ import type { Database, Queryable, SqlValue } from '../storage/database.ts';
 import { appendCallEvent } from '../storage/events.ts';
 import { putBackJob, type Lease } from '../storage/jobs.ts';
 import { patiently, persist } from '../storage/persist.ts';
-import { findCallConversations } from '../storage/results.ts';
+import { findCallConversations, type CallTurnRow } from '../storage/results.ts';
 import type { EndDependencies } from './end-run.ts';
 import { retryPausesMs } from './retries.ts';
 
@@ -127,27 +127,38 @@ async function readEnded(db: Queryable, callId: string): Promise<Ended> {
   return { call, recipients, runs: await db.query(listCallRuns, [callId]) };
 }
 
-type Conversations = ReadonlyMap<string, readonly Turn[]>;
+interface Conversation {
+  readonly turns: readonly Turn[];
+  readonly heldOn?: string;
+}
+type Conversations = ReadonlyMap<string, Conversation>;
 
-/** What was said, by recipient. */
+/** What was said and when, by recipient. */
 async function conversations(db: Queryable, callId: string): Promise<Conversations> {
   const rows = await db.query(findCallConversations, [callId]);
-  return Map.groupBy(
-    rows.map((row) => ({ ...row, offsetMs: row.offset_ms })),
-    (row) => row.recipient_id,
-  );
+  const byRecipient = Map.groupBy(rows, (row) => row.recipient_id);
+  return new Map([...byRecipient].map(([id, said]) => [id, conversationIn(said)]));
 }
+
+function conversationIn(rows: readonly CallTurnRow[]): Conversation {
+  const turns = rows.map((row) => ({ ...row, offsetMs: row.offset_ms }));
+  const answeredAt = rows.at(-1)?.answered_at ?? null;
+  return { turns, ...(answeredAt !== null && { heldOn: momentOf(answeredAt) }) };
+}
+
+/** Of somebody who was not reached. */
+const nothingSaid: Conversation = { turns: [] };
 
 async function drawOneShot(
   deps: ConclusionDependencies,
   { call, recipients }: Ended,
-  turns: Conversations,
+  spoken: Conversations,
   signal: AbortSignal,
 ): Promise<Drawn> {
-  const said = turns.get(recipients[0]?.id ?? '') ?? [];
+  const said = spoken.get(recipients[0]?.id ?? '') ?? nothingSaid;
   // A one-shot schema is a flat one: acceptance has seen to it.
   const resultSchema = call.result_schema as ResultSchema;
-  const drawn = await drawResult({ resultSchema, turns: said }, deps.extractor, signal);
+  const drawn = await drawResult({ resultSchema, ...said }, deps.extractor, signal);
   if (drawn.kind === 'retry') return drawn;
   const evidence = drawn.kind === 'result' ? Object.values(drawn.evidence).map(({ quote }) => quote) : [];
   return {
@@ -165,7 +176,7 @@ async function drawOneShot(
 async function drawTask(
   deps: ConclusionDependencies,
   { call, recipients, runs }: Ended,
-  turns: Conversations,
+  spoken: Conversations,
   signal: AbortSignal,
 ): Promise<Drawn> {
   const resultSchema = call.result_schema as CallSchema | null;
@@ -175,15 +186,15 @@ async function drawTask(
   for (let at = 0; at < recipients.length; at += drawnAtOnce) {
     const drawn = await Promise.all(
       recipients.slice(at, at + drawnAtOnce).map(async (recipient) => {
-        const said = turns.get(recipient.id) ?? [];
+        const said = spoken.get(recipient.id) ?? nothingSaid;
         const outcome = lastOutcome(runs, recipient.id);
         const status = settled(recipient);
         if (recipientSchema === null || status !== 'completed')
-          return { status, outcome, turns: said, result: null };
-        const fields = await drawFields({ resultSchema: questions, turns: said }, deps.extractor, signal);
+          return { status, outcome, ...said, result: null };
+        const fields = await drawFields({ resultSchema: questions, ...said }, deps.extractor, signal);
         if (fields.kind === 'retry') return fields;
         const result = drawCallResult(recipientSchema, fields);
-        return { status, outcome, turns: said, result: result.kind === 'result' ? result.result : null };
+        return { status, outcome, ...said, result: result.kind === 'result' ? result.result : null };
       }),
     );
     for (const one of drawn) {

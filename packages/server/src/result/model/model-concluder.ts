@@ -139,9 +139,9 @@ function questionOf(task: ConclusionTask): Question<Answer> {
 /** The task, then for each recipient how it went and what was said. */
 function dataOf({ task, recipients }: ConclusionTask): string {
   const share = Math.floor(maxTranscripts / Math.max(1, recipients.filter(hasSpoken).length));
-  const each = recipients.map(({ status, outcome, result, turns }, recipient) =>
+  const each = recipients.map(({ status, outcome, result, turns, heldOn }, recipient) =>
     [
-      fence('facts', [asData({ recipient, status, outcome, result })]),
+      fence('facts', [asData({ recipient, status, outcome, result, held_on: heldOn })]),
       turns.length === 0 ? 'Nothing was said.' : fencedTranscript(turns, share),
     ].join('\n'),
   );

@@ -78,6 +78,9 @@ describe('a call task with a model', () => {
       recipients: [{ phones: [cooperates], summary: 'It suits them.' }],
     });
     expect(service.dialled()).toEqual([cooperates]);
+    // For what the callee calls tomorrow.
+    const told = server.requests.map(({ messages }) => messages[1]?.content ?? '').join('\n');
+    expect(told).toMatch(/"held_on":"\w+day, \d{4}-\d\d-\d\d, \d\d:\d\d UTC"/);
     expect(server.violations).toEqual([]);
   });
 });
