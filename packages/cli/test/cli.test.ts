@@ -345,7 +345,7 @@ describe('a test of a Goal', () => {
   });
 
   test('fails with the difference and the conversation when one is not', async () => {
-    const { exit, out } = await trunkcall(['goals', 'test', 'disagrees.json', '--local'], nowhere);
+    const { exit, out } = await trunkcall(['goals', 'test', 'disagrees.json']);
     expect(exit).toBe(1);
     expect(out).toContain('✗ Ada\n  /result/confirmed: expected true, was false\n');
     expect(out).toMatch(/^ {2}\d:\d\d user: No\.$/m);

@@ -13,7 +13,8 @@ import { createRealtimeAgent } from '../../../../src/agents/realtime/realtime-ag
 import { readServerEvent } from '../../../../src/agents/realtime/server-events.ts';
 import { readToolCall, toolsFor } from '../../../../src/agents/tools.ts';
 import { renderInstructions } from '../../../../src/agents/instructions.ts';
-import { briefFor, deliverySchema, testClock } from '../../../conformance/hold-call.ts';
+import { createKeyWatch } from '../../../../src/platform/key-watch.ts';
+import { briefFor, deliverySchema, talk, testClock } from '../../../conformance/hold-call.ts';
 
 const none = { url: null, apiKey: null, model: null };
 
@@ -51,6 +52,16 @@ describe('where it connects', () => {
     expect(missing('generic')).toContain('TRUNKCALL_REALTIME_URL');
     expect(missing('generic', { url: 'ws://x/' })).toBe('');
     expect(missing('xai', { apiKey: 'k' })).toBe('');
+  });
+
+  it('a provider that can not be reached has not taken a key that was rejected', async () => {
+    const key = createKeyWatch(testClock, 'TRUNKCALL_REALTIME_API_KEY');
+    key.saw(401);
+    // Nobody listens there.
+    const provider = { ...none, dialect: 'generic', url: 'ws://127.0.0.1:1/' } as const;
+    const { end } = await talk({ agent: createRealtimeAgent({ clock: testClock, provider, key }) });
+    expect(end.kind).toBe('failed');
+    expect(key.rejection()).not.toBeNull();
   });
 
   it('without a key makes the agent say so, for readiness and for a call', async () => {
