@@ -47,9 +47,18 @@ export {
   type OpenOptions,
   startMediaEngine,
 } from './media/engine.ts';
-export { decodeG711, encodeG711, FRAME_MS, FRAME_SAMPLES, SILENCE, transcodeG711 } from './media/g711.ts';
+export {
+  decodeG711,
+  encodeG711,
+  FRAME_MS,
+  FRAME_SAMPLES,
+  SAMPLES_PER_MS,
+  SILENCE,
+  transcodeG711,
+} from './media/g711.ts';
 export type { InboundStats } from './media/inbound.ts';
 export type { FrameKind } from './media/jitter-buffer.ts';
+export { Playback } from './media/playback.ts';
 export type { PortRange } from './media/ports.ts';
 export type { MediaEvent, MediaStats } from './media/protocol.ts';
 export type { RecordingEnd } from './media/recording.ts';
