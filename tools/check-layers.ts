@@ -55,9 +55,18 @@ const pathOf: Readonly<Record<string, string>> = {
   console: '^packages/console/app/',
   main: `^${server}/[^/]+\\.ts$`,
   ...Object.fromEntries(
-    ['platform', 'storage', 'carriers', 'agents', 'calls', 'worker', 'http', 'legacy', ...stages].map(
-      (part) => [part, `^${server}/${part}/`],
-    ),
+    [
+      'platform',
+      'storage',
+      'carriers',
+      'agents',
+      'calls',
+      'rehearsal',
+      'worker',
+      'http',
+      'legacy',
+      ...stages,
+    ].map((part) => [part, `^${server}/${part}/`]),
   ),
 };
 

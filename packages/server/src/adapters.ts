@@ -104,8 +104,8 @@ export const recordingsOf = ({ recordingsDir, dataDir }: Config): string =>
   resolve(recordingsDir ?? join(dataDir, 'recordings'));
 
 /** Whoever can speak here; one that lacks something says so when it is asked. */
-export async function agentsOf(config: Config, reach: Reach | null, keys: ProviderKeys): Promise<Agent[]> {
-  const synthesizer = reach?.media === 'audio' ? await findEspeak({ clock }) : null;
+export async function agentsOf(config: Config, keys: ProviderKeys): Promise<Agent[]> {
+  const synthesizer = await findEspeak({ clock });
   const { realtimeDialect: dialect, realtimeUrl: url, realtimeApiKey: apiKey, realtimeModel: model } = config;
   return [
     createScriptedAgent({ clock, synthesizer }),

@@ -48,6 +48,7 @@ import { startDeliverer, type Deliverer } from './publication/deliverer.ts';
 import { createEndpoints } from './publication/endpoints.ts';
 import { createModelConcluder } from './result/model/model-concluder.ts';
 import { createScriptedConcluder } from './result/scripted-concluder.ts';
+import { createRehearsals } from './rehearsal/rehearse.ts';
 import { expireAllLeases } from './storage/jobs.ts';
 import { migrate } from './storage/migrate.ts';
 import { createRunReader } from './storage/runs.ts';
@@ -136,7 +137,7 @@ async function start(
   const ringNumber = createRingNumber({ db, ids, network });
   const reach = carrier ?? reachOf(config);
   const providerKeys = createProviderKeys(clock);
-  const agents = await agentsOf(config, reach, providerKeys);
+  const agents = await agentsOf(config, providerKeys);
   const chats = chatsOf(config, log, providerKeys);
   const resultKey = chats.results === null ? null : providerKeys.chat;
   const readiness = createReadiness({ agents, carrier: reach, resultKey });
@@ -241,6 +242,8 @@ async function start(
       readiness,
       providerProblems,
       goalTester,
+      rehearsals: createRehearsals({ clock, agents, extractor }),
+      log,
       publicUrl: config.publicUrl,
       directory: consoleBuild,
       endpoints,

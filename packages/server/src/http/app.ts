@@ -21,6 +21,7 @@ import { headerValues } from './headers.ts';
 import { health } from './health.ts';
 import { listGoals } from './list-goals.ts';
 import { maxHeaderBytes, type HttpSettings } from './settings.ts';
+import { isWebSocketHandshake, routeHandshakes } from './upgrade.ts';
 
 export interface AppDependencies {
   readonly db: Database;
@@ -80,6 +81,7 @@ export function buildApp(deps: AppDependencies): FastifyInstance {
       connectionsCheckingInterval: Math.min(1_000, settings.headersTimeoutMs / 4),
       // Node would answer with an empty 400; `refuseEarly` gives it a body.
       requireHostHeader: false,
+      shouldUpgradeCallback: isWebSocketHandshake,
     },
     requestTimeout: settings.requestTimeoutMs,
     keepAliveTimeout: settings.keepAliveTimeoutMs,
@@ -101,6 +103,7 @@ export function buildApp(deps: AppDependencies): FastifyInstance {
     httpAllowHalfOpen: true,
   });
   connections.attach(app.server);
+  routeHandshakes(app.server, clock, (request, response) => app.routing(request, response));
   for (const method of methodsWithBody) app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   app.decorateRequest('caller', null);
   app.decorateRequest('startedAtMs', 0);

@@ -168,7 +168,7 @@ export function goalRoutes(app: FastifyInstance, { db, ids, readiness, goalTeste
   });
 }
 
-async function readGoal(db: Queryable, goalId: string): Promise<GoalRow> {
+export async function readGoal(db: Queryable, goalId: string): Promise<GoalRow> {
   const [row] = isId('goal', goalId) ? await db.query(findGoal, [goalId]) : [];
   if (row === undefined) throw new Refusal('not_found', 'there is no such Goal');
   return row;

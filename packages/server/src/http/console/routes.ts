@@ -12,6 +12,8 @@ import type { Clock } from '../../platform/clock.ts';
 import type { RingNumber } from '../../inbound/ring.ts';
 import type { Ids } from '../../platform/ids.ts';
 import type { Endpoints } from '../../publication/endpoints.ts';
+import type { Logger } from '../../platform/log.ts';
+import type { Rehearsals } from '../../rehearsal/rehearse.ts';
 import type { Database, Queryable } from '../../storage/database.ts';
 import type { Environment } from '../../storage/deployment.ts';
 import type { GoalTester } from '../../rehearsal/test-goal.ts';
@@ -30,6 +32,7 @@ import { recordingRoutes } from './recordings.ts';
 import { runRoutes } from './runs.ts';
 import { linkRoutes, sessionRoutes } from './session.ts';
 import { usageRoutes } from './usage.ts';
+import { talkRoutes } from './talk.ts';
 import { requireOwnPage, requireSession } from './visitor.ts';
 import { webhookRoutes } from './webhooks.ts';
 
@@ -42,6 +45,8 @@ export interface ConsoleDeps {
   readonly goalTester: GoalTester;
   /** What is wrong with the providers of this process; a sentence each. */
   readonly providerProblems: () => readonly string[];
+  readonly rehearsals: Rehearsals;
+  readonly log: Logger;
   /** As for the operator API; `note` is called in the transaction that stops the run. */
   readonly cancelRun: (
     runId: string,
@@ -89,6 +94,7 @@ export function consoleRoutes(deps: ConsoleDeps): FastifyPluginAsync {
           auditRoutes(inside, deps);
           usageRoutes(inside, deps);
           liveRoutes(inside, deps);
+          talkRoutes(inside, deps);
         });
       },
       { prefix: '/api' },

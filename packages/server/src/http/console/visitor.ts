@@ -6,6 +6,7 @@
  * - What changes something needs a header that no foreign page can send without asking first, and an Origin that is
  *   ours.
  */
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { longestSeconds, readSession, type Session } from '../../authoring/sessions.ts';
 import { Refusal } from '../../platform/refusal.ts';
@@ -76,16 +77,34 @@ const consoleHeader = 'x-trunkcall-console';
 
 /** Refuses what a page of another site could have caused. Throws: Refusal `forbidden`. */
 export function requireOwnPage(publicUrl: string | null): (request: FastifyRequest) => Promise<void> {
-  const publicOrigin = publicUrl === null ? null : new URL(publicUrl).origin;
+  const isOwn = ownOrigin(publicUrl);
   return async ({ method, raw }) => {
     if (method === 'GET' || method === 'HEAD') return;
-    const [origin, second] = headerValues(raw.rawHeaders, 'origin');
     const [mark] = headerValues(raw.rawHeaders, consoleHeader);
-    const own =
-      second === undefined &&
-      origin !== undefined &&
-      (origin === publicOrigin || isHost(origin, raw.headers.host));
-    if (!own || mark !== '1') throw new Refusal('forbidden', 'the request did not come from the console');
+    if (!isOwn(raw) || mark !== '1') throw foreign();
+  };
+}
+
+/**
+ * The same for WebSocket handshakes, which every page may send without asking first, and to which no page can add a
+ * header. Throws: Refusal `forbidden`.
+ */
+export function requireOwnSocket(publicUrl: string | null): (request: FastifyRequest) => Promise<void> {
+  const isOwn = ownOrigin(publicUrl);
+  return async ({ raw }) => {
+    if (!isOwn(raw)) throw foreign();
+  };
+}
+
+const foreign = () => new Refusal('forbidden', 'the request did not come from the console');
+
+/** Whether a request names our own origin: the public one, or that of the address that it asked. */
+function ownOrigin(publicUrl: string | null): (request: IncomingMessage) => boolean {
+  const publicOrigin = publicUrl === null ? null : new URL(publicUrl).origin;
+  return ({ rawHeaders, headers }) => {
+    const [origin, second] = headerValues(rawHeaders, 'origin');
+    if (second !== undefined || origin === undefined) return false;
+    return origin === publicOrigin || isHost(origin, headers.host);
   };
 }
 

@@ -7,6 +7,9 @@ import { Writable } from 'node:stream';
 import { scopes, type ConsoleInvitation, type ConsoleRole } from '@trunkcall/contract';
 import { createAcceptance } from '../../../src/acceptance/accept.ts';
 import { createAccount } from '../../../src/authoring/accounts.ts';
+import type { Agent } from '../../../src/agents/agent.ts';
+import type { Synthesizer } from '../../../src/agents/audio/synthesizer.ts';
+import { createScriptedAgent } from '../../../src/agents/scripted/scripted-agent.ts';
 import { createKeyring } from '../../../src/authoring/keys.ts';
 import { inviteFirstPerson } from '../../../src/authoring/people.ts';
 import { buildApp } from '../../../src/http/app.ts';
@@ -19,6 +22,8 @@ import { createRingNumber } from '../../../src/inbound/ring.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { createDestinations } from '../../../src/publication/destination.ts';
 import { createEndpoints } from '../../../src/publication/endpoints.ts';
+import { createRehearsals } from '../../../src/rehearsal/rehearse.ts';
+import { createScriptedExtractor } from '../../../src/result/scripted-extractor.ts';
 import { createRunReader } from '../../../src/storage/runs.ts';
 import { stopCall } from '../../../src/worker/cancel-call.ts';
 import { cancelRun } from '../../../src/worker/cancel-run.ts';
@@ -66,12 +71,16 @@ export interface ConsoleService {
 
 export interface ServiceOptions {
   readonly clock?: Clock;
+  /** Who speaks when somebody talks to a draft, beside the scripted agent. */
+  readonly moreAgents?: readonly Agent[];
+  /** The scripted agent's voice; without one it can only write. */
+  readonly synthesizer?: Synthesizer;
   readonly publicUrl?: string;
 }
 
 export async function startConsole(
   kind: 'postgres' | 'embedded',
-  { clock = systemClock, publicUrl }: ServiceOptions = {},
+  { clock = systemClock, publicUrl, moreAgents = [], synthesizer }: ServiceOptions = {},
 ): Promise<ConsoleService> {
   const database = await freshDatabase(kind);
   const { db } = database;
@@ -90,11 +99,12 @@ export async function startConsole(
     },
   });
   const readiness = () => [];
+  const log = createLog('info', destination);
   const app = buildApp({
     db,
     clock,
     ids,
-    log: createLog('info', destination),
+    log,
     keys,
     cursorSecret: Buffer.alloc(32, 7),
     acceptance: createAcceptance({
@@ -119,6 +129,12 @@ export async function startConsole(
       readiness,
       providerProblems: () => [],
       goalTester: scriptedGoalTester(clock),
+      rehearsals: createRehearsals({
+        clock,
+        agents: [createScriptedAgent({ clock, synthesizer: synthesizer ?? null }), ...moreAgents],
+        extractor: createScriptedExtractor(),
+      }),
+      log,
       publicUrl: publicUrl ?? null,
       directory,
       recordings,

@@ -27,6 +27,7 @@ function carrierOf<M extends Media>(answer: (to: string) => Leg<M>, media: M['ki
       signal.addEventListener('abort', () => void leg.hangUp());
       return { kind: 'answered', leg };
     },
+    onIncoming: () => undefined,
     close: async () => undefined,
   };
 }
