@@ -4,6 +4,8 @@ import { events, run } from './text/run.ts';
 import { usage } from './text/usage.ts';
 import { delivery, webhooks } from './text/webhooks.ts';
 import { numbers } from './text/numbers.ts';
+import { test } from './text/test.ts';
+import { talk } from './text/talk.ts';
 
 /** Every string that a person reads. A translation is another object of the same type. */
 export const text = {
@@ -266,56 +268,8 @@ export const text = {
     download: 'Download',
     versionTitle: (version: number) => `Version ${version}`,
   },
-  test: {
-    title: 'Scripted callees',
-    about:
-      'Every callee of the draft is called in a simulated telephone network, and its call is compared with what you expect. Nobody is phoned and nothing is kept.',
-    run: 'Run the test',
-    again: 'Run it again',
-    stop: 'Stop',
-    agent: 'Who speaks',
-    ownAgent: 'The Goal’s own agent',
-    agents: { scripted: 'Scripted agent', realtime: 'Realtime agent', cascade: 'Cascade agent' },
-    costs: 'A provider behind the agent or the results may charge for it.',
-    empty: 'There is nobody to test with yet',
-    emptyHint:
-      'Add a simulated person: how they behave, what they say when they are asked, and how the call should end.',
-    unsaved: 'The draft is not saved, and can not be tested.',
-    broken: 'The test broke off. Try it again.',
-    stale: 'The draft has changed since this test.',
-    callee: 'Callee',
-    verdict: 'Verdict',
-    verdicts: { passed: 'Passed', failed: 'Failed', not_judged: 'Not judged', not_run: 'Not run' },
-    pending: 'Calling…',
-    ended: 'Ended with',
-    result: 'a result',
-    call: 'Call',
-    details: 'Details',
-    show: (name: string) => `Details of the call with ${name}`,
-    hide: (name: string) => `Close the call with ${name}`,
-    place: 'Place',
-    expected: 'Expected',
-    actual: 'Was',
-    nothing: 'nothing',
-    drawn: 'Result',
-    conversation: 'Conversation',
-    silence: 'Nothing was said.',
-    notJudged: 'Nothing is expected of this call, so it is not judged.',
-    sum: ({
-      passed,
-      failed,
-      not_judged,
-      not_run,
-    }: Readonly<Record<'passed' | 'failed' | 'not_judged' | 'not_run', number>>) =>
-      [
-        `${passed} passed`,
-        `${failed} failed`,
-        ...(not_judged > 0 ? [`${not_judged} not judged`] : []),
-        ...(not_run > 0 ? [`${not_run} not run`] : []),
-      ].join(', '),
-    progress: (done: number, all: number) => `${done} of ${all} calls are over`,
-    edit: 'Edit the callees',
-  },
+  test,
+  talk,
   publish: {
     title: (version: number) => `Publish version ${version}`,
     checklist: 'Checklist',

@@ -3,7 +3,8 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 
 const executablePath = '/usr/bin/chromium';
 
-export function openBrowser(): Promise<Browser> {
+/** `flags` go on top of the usual ones. */
+export function openBrowser(flags: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath,
     args: [
@@ -15,6 +16,7 @@ export function openBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...flags,
     ],
   });
 }

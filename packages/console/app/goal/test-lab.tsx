@@ -4,6 +4,7 @@ import { text } from '../text.ts';
 import { isObject } from './draft.ts';
 import { DraftStatus } from './editor.tsx';
 import { ScriptedTest } from './scripted-test.tsx';
+import { TalkToDraft } from './talk.tsx';
 import type { DraftState } from './use-draft.ts';
 
 interface TestLabProps {
@@ -21,7 +22,10 @@ export function TestLab({ goalId, state, mayTest }: TestLabProps) {
       {mayTest && <DraftStatus state={state} readOnly={false} />}
       <Boundary fallback={broken} resetKey={draft}>
         {isObject(draft) ? (
-          <ScriptedTest goalId={goalId} draft={draft} state={state} mayTest={mayTest} />
+          <Stack gap="md">
+            <TalkToDraft goalId={goalId} draft={draft} state={state} mayTest={mayTest} />
+            <ScriptedTest goalId={goalId} draft={draft} state={state} mayTest={mayTest} />
+          </Stack>
         ) : (
           broken
         )}

@@ -23,8 +23,8 @@ export interface DraftState {
   readonly change: (draft: unknown) => void;
   /** Saves over somebody else's draft. */
   readonly overwrite: () => void;
-  /** Saves what was not saved; resolves when everything is. */
-  readonly flush: () => Promise<void>;
+  /** Saves what was not saved; resolves to whether everything is. */
+  readonly flush: () => Promise<boolean>;
 }
 
 export function useDraft(goal: ConsoleGoalDetail): DraftState {
@@ -38,10 +38,10 @@ export function useDraft(goal: ConsoleGoalDetail): DraftState {
   const saving = useRef<Promise<void> | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
 
-  const save = useCallback(async (): Promise<void> => {
+  const save = useCallback(async (): Promise<boolean> => {
     clearTimeout(timer.current);
     if (saving.current !== null) await saving.current;
-    if (!latest.current.dirty) return;
+    if (!latest.current.dirty) return true;
     latest.current.dirty = false;
     setState('saving');
     const sent = { json: latest.current.draft, revision: latest.current.revision };
@@ -65,6 +65,7 @@ export function useDraft(goal: ConsoleGoalDetail): DraftState {
     saving.current = work;
     await work;
     saving.current = null;
+    return !latest.current.dirty;
   }, [client, goal.id]);
 
   const change = useCallback(
