@@ -73,38 +73,6 @@ async function newRun(account: string, goalId: string): Promise<string> {
   return (await developer.createRun(goalId, { phone: '+12125550100', variables: { name: 'Ada' } })).run.id;
 }
 
-test('numbers are entered, answered by a Goal, and forgotten', async () => {
-  await json('accounts', 'create', 'answering');
-  const goal = goalFile({
-    instructions: 'Help.',
-    input_schema: { ...goalFile().input_schema, required: [] },
-  });
-  await writeFile(join(directory, 'answering.json'), JSON.stringify(goal));
-  const file = join(directory, 'answering.json');
-  const { id: goalId } = await json<Id>('goals', 'apply', file, '--account', 'answering');
-  const number = ['numbers', 'add', '+12025550142', '--account', 'answering', '--label', 'Support'];
-  const { id } = await json<Id>(...number);
-  expect(await json('numbers', 'set', id, '--goal', goalId)).toMatchObject({ inbound_goal_id: goalId });
-  const { out } = await trunkcall(['numbers', 'list']);
-  expect(out).toMatch(
-    /PHONE +ID +ACCOUNT +ANSWERED BY .*\n\+12025550142 +num_\w+ +acct_\w+ +goal_\w+ .* Support\n/,
-  );
-  expect(await json('numbers', 'set', id, '--goal', 'none')).toMatchObject({ inbound_goal_id: null });
-  // The process of this test has no simulated network.
-  expect(await trunkcall(['numbers', 'ring', id, '--from', 'anonymous', '--does', 'opts_out'])).toMatchObject(
-    {
-      exit: 1,
-      err: expect.stringContaining('calls are simulated only in the environment test') as string,
-    },
-  );
-  expect(await json('numbers', 'set', id, '--account', 'shared')).toMatchObject({ account_id: null });
-  expect(await json('numbers', 'remove', id)).toMatchObject({ id });
-  expect(await json('accounts', 'set', 'answering', '--max-inbound-calls', '3')).toMatchObject({
-    max_inbound_calls: 3,
-  });
-  expect(await json('runs', 'list', '--direction', 'inbound')).toMatchObject({ data: [] });
-});
-
 test('accounts are created and listed', async () => {
   const { id } = await json<Id>('accounts', 'create', 'first');
   expect(id).toMatch(/^acct_/);
@@ -495,4 +463,36 @@ describe('what is not right is said in one clear line', () => {
     expect(exit).toBe(1);
     expect(err).toMatch(/is the service running/);
   });
+});
+
+test('numbers are entered, answered by a Goal, and forgotten', async () => {
+  await json('accounts', 'create', 'answering');
+  const goal = goalFile({
+    instructions: 'Help.',
+    input_schema: { ...goalFile().input_schema, required: [] },
+  });
+  await writeFile(join(directory, 'answering.json'), JSON.stringify(goal));
+  const file = join(directory, 'answering.json');
+  const { id: goalId } = await json<Id>('goals', 'apply', file, '--account', 'answering');
+  const number = ['numbers', 'add', '+12025550142', '--account', 'answering', '--label', 'Support'];
+  const { id } = await json<Id>(...number);
+  expect(await json('numbers', 'set', id, '--goal', goalId)).toMatchObject({ inbound_goal_id: goalId });
+  const { out } = await trunkcall(['numbers', 'list']);
+  expect(out).toMatch(
+    /PHONE +ID +ACCOUNT +ANSWERED BY .*\n\+12025550142 +num_\w+ +acct_\w+ +goal_\w+ .* Support\n/,
+  );
+  expect(await json('numbers', 'set', id, '--goal', 'none')).toMatchObject({ inbound_goal_id: null });
+  // The process of this test has no simulated network.
+  expect(await trunkcall(['numbers', 'ring', id, '--from', 'anonymous', '--does', 'opts_out'])).toMatchObject(
+    {
+      exit: 1,
+      err: expect.stringContaining('calls are simulated only in the environment test') as string,
+    },
+  );
+  expect(await json('numbers', 'set', id, '--account', 'shared')).toMatchObject({ account_id: null });
+  expect(await json('numbers', 'remove', id)).toMatchObject({ id });
+  expect(await json('accounts', 'set', 'answering', '--max-inbound-calls', '3')).toMatchObject({
+    max_inbound_calls: 3,
+  });
+  expect(await json('runs', 'list', '--direction', 'inbound')).toMatchObject({ data: [] });
 });

@@ -17,12 +17,12 @@ interface AddOptions {
 
 interface SetOptions {
   readonly label?: string;
-  readonly account?: string | null;
-  readonly goal?: string | null;
+  readonly account?: string;
+  readonly goal?: string;
 }
 
 interface RingOptions {
-  readonly from?: string | null;
+  readonly from?: string;
   readonly does?: CallerBehavior;
 }
 
@@ -43,8 +43,8 @@ export function numberCommands(group: Command, { connect, report }: Context): vo
     .description('change whose a number is, who answers calls to it, or its label')
     .argument('<number_id>', 'its id')
     .option('--label <label>', 'for people')
-    .option('--account <account>', 'whose own it becomes; `shared` for all', orNull('shared'))
-    .option('--goal <goal_id>', 'the Goal that answers calls to it; `none` for nobody', orNull('none'))
+    .option('--account <account>', 'whose own it becomes; `shared` for all')
+    .option('--goal <goal_id>', 'the Goal that answers calls to it; `none` for nobody')
     .action(async (id: string, options: SetOptions) => {
       const client = await connect();
       report.print(await client.updateNumber(id, changeFrom(options)), numberFields);
@@ -54,11 +54,12 @@ export function numberCommands(group: Command, { connect, report }: Context): vo
     .command('ring')
     .description('let a simulated person call a number of ours (environment test)')
     .argument('<number_id>', 'its id')
-    .option('--from <phone>', 'the caller’s number, E.164; `anonymous` hides it', orNull('anonymous'))
+    .option('--from <phone>', 'the caller’s number, E.164; `anonymous` hides it')
     .addOption(new Option('--does <behaviour>', 'how the caller behaves').choices(callerBehaviors))
-    .action(async (id: string, options: RingOptions) => {
+    .action(async (id: string, { from, ...options }: RingOptions) => {
       const client = await connect();
-      const ring: RingRequest = options;
+      const caller = from === undefined ? {} : { from: orNull('anonymous', from) };
+      const ring: RingRequest = { ...options, ...caller };
       report.print(await client.ringNumber(id, ring), ringFields);
     });
 
@@ -80,13 +81,14 @@ export function numberCommands(group: Command, { connect, report }: Context): vo
     });
 }
 
-const orNull = (word: string) => (text: string) => (text === word ? null : text);
+/** Commander makes an empty text of a null that a parser of its own gives, so it is made here. */
+const orNull = (word: string, text: string): string | null => (text === word ? null : text);
 
 function changeFrom({ label, account, goal }: SetOptions): UpdateNumberRequest {
   return {
     ...(label === undefined ? {} : { label }),
-    ...(account === undefined ? {} : { account }),
-    ...(goal === undefined ? {} : { inbound_goal: goal }),
+    ...(account === undefined ? {} : { account: orNull('shared', account) }),
+    ...(goal === undefined ? {} : { inbound_goal: orNull('none', goal) }),
   };
 }
 
