@@ -1,7 +1,7 @@
 /** The receiving half of a call: from datagrams of anybody to frames, key presses and tones of the peer. No sockets. */
 
 import type { NegotiatedMedia } from '../sdp/negotiate.ts';
-import { SAMPLES_PER_MS, SILENCE } from './g711.ts';
+import { FRAME_MS, SAMPLES_PER_MS, SILENCE } from './g711.ts';
 import { type FrameKind, JitterBuffer } from './jitter-buffer.ts';
 import { Reception } from './reception.ts';
 import { parseRtp, type RtpPacket } from './rtp.ts';
@@ -42,6 +42,7 @@ export class Inbound {
   #keys = new KeyReceiver();
   #ssrc: number | undefined;
   #sinceTick = 0;
+  #readAtMs = 0;
   #invalid = 0;
   /** Of sources that were replaced during the call. */
   #earlier = { packets: 0, lost: 0, late: 0, duplicates: 0, concealed: 0, skipped: 0 };
@@ -104,7 +105,8 @@ export class Inbound {
     if (sequence === undefined || media.direction === 'sendonly' || media.direction === 'inactive') return;
     if (isKey) this.#keys.receive(packet.timestamp, packet.payload);
     else if (packet.payloadType === media.payloadType) {
-      this.#jitter.write(sequence, packet.timestamp, packet.payload);
+      const sinceReadMs = Math.min(Math.max(0, nowMs - this.#readAtMs), FRAME_MS);
+      this.#jitter.write(sequence, packet.timestamp, packet.payload, sinceReadMs);
     }
   }
 
@@ -121,9 +123,10 @@ export class Inbound {
     return packets;
   }
 
-  /** Fills `frame` with the next 20 ms. */
-  read(frame: Uint8Array): FrameKind {
+  /** Fills `frame` with the next 20 ms. `nowMs` is the clock of `receive`. */
+  read(frame: Uint8Array, nowMs: number): FrameKind {
     this.#sinceTick = 0;
+    this.#readAtMs = nowMs;
     return this.#jitter.read(frame);
   }
 

@@ -3,21 +3,22 @@
  *
  * A ring of samples, addressed by RTP timestamp: a packet is written where its timestamp says, whatever its
  * length and order; a frame is read at the play-out point, which moves one frame with every read. The only clock
- * is the reader: 20 ms are one read.
+ * is the reader: 20 ms are one read. A packet that comes right behind a read waits nearly a frame longer for its own
+ * than one that comes right before it, so each says how long ago the last read was.
  *
  *            play-out point ──▶                ◀── where the newest packet ends
  *   … read and wiped │ 20 ms │ 20 ms │ (hole) │ 20 ms │ …
  *                    └───────── margin ───────┘ of a packet: how long it waits before it is played
  *
  * Invariants
- * - A steady stream waits 40 ms. The wait grows by one frame when more than one packet in 100 is late, and
+ * - A steady stream waits 40 ms, give or take half a frame. The wait grows by one frame when more than one packet in 100 is late, and
  *   shrinks when for 100 packets all came earlier than needed; so it also follows a sender whose clock is fast
  *   or slow.
  * - It never waits longer than `MAX_DEPTH_MS`; what is older is skipped to stay near live.
  * - No sample is played twice, and none of a packet whose number was seen before.
  */
 
-import { FRAME_SAMPLES, SAMPLES_PER_MS } from './g711.ts';
+import { FRAME_MS, FRAME_SAMPLES, SAMPLES_PER_MS } from './g711.ts';
 import { advanceTimestamp, timestampDistance } from './wrap.ts';
 
 const TARGET_DEPTH_MS = 40;
@@ -63,7 +64,7 @@ export class JitterBuffer {
   #highest = -1;
   #windowPackets = 0;
   #windowLate = 0;
-  #windowMargin = Infinity;
+  #windowWait = Infinity;
   #late = 0;
   #duplicates = 0;
   #concealed = 0;
@@ -75,8 +76,11 @@ export class JitterBuffer {
     this.#silence = silence;
   }
 
-  /** Takes a packet. `sequence` is extended: it does not wrap. Packets longer than 200 ms are cut. */
-  write(sequence: number, timestamp: number, payload: Uint8Array): void {
+  /**
+   * Takes a packet that came so long after the last read, milliseconds up to a frame. `sequence` is extended: it does
+   * not wrap. Packets longer than 200 ms are cut.
+   */
+  write(sequence: number, timestamp: number, payload: Uint8Array, sinceReadMs = FRAME_MS): void {
     if (this.#remembers(sequence)) {
       this.#duplicates += 1;
       return;
@@ -84,9 +88,10 @@ export class JitterBuffer {
     const newest = sequence > this.#highest;
     this.#highest = Math.max(this.#highest, sequence);
     const audio = payload.length > MAX_PACKET ? payload.subarray(0, MAX_PACKET) : payload;
-    this.#place(timestamp, newest);
+    const untilRead = Math.round((FRAME_MS - sinceReadMs) * SAMPLES_PER_MS);
+    this.#place(timestamp, newest, untilRead);
     const margin = timestampDistance(timestamp, this.#playAt ?? timestamp);
-    this.#observe(margin);
+    this.#observe(margin, untilRead);
     if (margin + audio.length > 0) this.#store(timestamp, audio, Math.max(0, -margin));
     if (newest) this.#depth = Math.max(0, margin);
     this.#adapt();
@@ -100,13 +105,15 @@ export class JitterBuffer {
   }
 
   /** Sets the play-out point anew when the stream begins, resumes behind it, or runs too far ahead of it. */
-  #place(timestamp: number, newest: boolean): void {
+  #place(timestamp: number, newest: boolean, untilRead: number): void {
     const margin = this.#playAt === undefined ? 0 : timestampDistance(timestamp, this.#playAt);
     const resumes = newest && margin < 0 && this.#buffered() <= 0;
     if (this.#playAt !== undefined && margin <= MAX_DEPTH && !resumes) return;
     if (resumes) this.#late += 1;
     if (margin > MAX_DEPTH) this.#skipped += Math.max(0, Math.min(this.#buffered(), margin - TARGET));
-    const playAt = advanceTimestamp(timestamp, -TARGET);
+    // Whole frames, of which the next read takes the first: the wait that is nearest to the target.
+    const lead = FRAME_SAMPLES * Math.round((TARGET - untilRead) / FRAME_SAMPLES);
+    const playAt = advanceTimestamp(timestamp, -lead);
     this.#wipe(playAt, margin);
     this.#playAt = playAt;
     if (resumes || this.#buffered() < 0) this.#end = playAt;
@@ -136,9 +143,9 @@ export class JitterBuffer {
     if (timestampDistance(end, this.#end) > 0) this.#end = end;
   }
 
-  #observe(margin: number): void {
+  #observe(margin: number, untilRead: number): void {
     this.#windowPackets += 1;
-    this.#windowMargin = Math.min(this.#windowMargin, margin);
+    this.#windowWait = Math.min(this.#windowWait, margin + untilRead);
     if (margin >= 0) return;
     this.#late += 1;
     this.#windowLate += 1;
@@ -154,7 +161,7 @@ export class JitterBuffer {
       return;
     }
     if (this.#windowPackets < WINDOW_PACKETS) return;
-    const excess = this.#windowMargin - TARGET;
+    const excess = this.#windowWait - TARGET;
     // Half of the excess at a time: back near live within seconds, without one long cut.
     if (excess >= FRAME_SAMPLES) this.#skip(Math.max(1, Math.floor(excess / 2 / FRAME_SAMPLES)));
     this.#restartWindow();
@@ -171,7 +178,7 @@ export class JitterBuffer {
   #restartWindow(): void {
     this.#windowPackets = 0;
     this.#windowLate = 0;
-    this.#windowMargin = Infinity;
+    this.#windowWait = Infinity;
   }
 
   /** Samples between the play-out point and the end of the newest packet; not positive when it ran dry. */

@@ -133,7 +133,7 @@ export class MediaStream {
   hear(frame: Uint8Array): FrameKind | undefined {
     const media = this.#media;
     if (media === undefined) return undefined;
-    const kind = this.#inbound.read(frame);
+    const kind = this.#inbound.read(frame, performance.now());
     for (const press of this.#inbound.takeKeys()) this.#tell({ kind: 'key', ...press });
     for (const event of this.#tones.hear(media.codec, frame)) this.#tell(event);
     this.#recording?.add(media.codec, frame, this.#outbound.sound);

@@ -28,9 +28,10 @@ function run(
   const heard: number[] = [];
   for (let now = 10; now < durationMs; now += 20) {
     while (queue[0] !== undefined && queue[0].arrivesMs <= now) {
-      const { index } = queue.shift() ?? { index: 0 };
+      const { index, arrivesMs } = queue.shift() ?? { index: 0, arrivesMs: now };
       const samples = frameMs * 8;
-      buffer.write(65_500 + index, (FIRST_TIMESTAMP + index * samples) >>> 0, audioOf(index, samples));
+      const timestamp = (FIRST_TIMESTAMP + index * samples) >>> 0;
+      buffer.write(65_500 + index, timestamp, audioOf(index, samples), arrivesMs - (now - 20));
     }
     buffer.read(frame);
     heard.push(frame[0] ?? 0);
@@ -50,6 +51,25 @@ test('a steady stream comes out complete, in order and 40 ms later, across the w
   expect(heard.findIndex(isSound)).toBe(2);
   expect(buffer.stats()).toMatchObject({ late: 0, duplicates: 0, concealed: 0, skipped: 0, depthMs: 40 });
 });
+
+test.each([1, 5, 9, 11, 15, 19])(
+  'a packet that comes %i ms behind a read waits 40 ms, give or take half a frame',
+  (sinceReadMs) => {
+    const buffer = new JitterBuffer(SILENCE.PCMU);
+    const frame = new Uint8Array(FRAME_SAMPLES);
+    const heard: number[] = [];
+    for (let index = 0; index < 300; index += 1) {
+      buffer.write(index, index * FRAME_SAMPLES, audioOf(index), sinceReadMs);
+      buffer.read(frame);
+      heard.push(frame[0] ?? 0);
+    }
+    expect(heard.filter(isSound)).toEqual(numbers(300).slice(0, heard.filter(isSound).length));
+    // The first read comes 20 ms less `sinceReadMs` behind the packet.
+    const waitMs = 20 - sinceReadMs + 20 * heard.findIndex(isSound);
+    expect(Math.abs(waitMs - 40)).toBeLessThanOrEqual(10);
+    expect(buffer.stats()).toMatchObject({ late: 0, concealed: 0, skipped: 0 });
+  },
+);
 
 test.each([10, 30, 40, 60])('packets of %i ms come out complete', (frameMs) => {
   const packets = Array.from({ length: 100 }, (_, index) => ({ index, arrivesMs: index * frameMs }));
