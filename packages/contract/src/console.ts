@@ -239,6 +239,8 @@ export interface ConsoleOverview {
   readonly result_rate: number | null;
   /** From the answer to the agent's first word, seconds; null without any. */
   readonly first_word: { readonly p50: number; readonly p95: number } | null;
+  /** From the callee’s last sound to our answer, seconds; null where no wait was measured. */
+  readonly answer_wait: { readonly p50: number; readonly p95: number } | null;
   /** Per hour, oldest first. */
   readonly hours: readonly { readonly from: string; readonly results: number; readonly others: number }[];
   readonly alerts: readonly { readonly message: string; readonly goal_id: string | null }[];

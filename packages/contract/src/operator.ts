@@ -270,8 +270,26 @@ export interface OperatorTurn {
   /** Since the answer. */
   readonly offset_seconds: number;
   readonly interrupted: boolean;
-  /** What the agent understood from it; null when nothing. */
-  readonly note: OperatorNote | null;
+  /** What the agent understood from it. */
+  readonly notes: readonly OperatorNote[];
+  /** How long the callee waited for this turn of ours; null when it answers nothing, or was not measured. */
+  readonly latency: TurnLatency | null;
+}
+
+/**
+ * What the callee waited for between their last sound and our first, milliseconds. A part that there was not is null;
+ * the others add up to the whole.
+ */
+export interface TurnLatency {
+  /** Until it was decided that the callee’s turn is over. */
+  readonly endpointing_ms: number | null;
+  /** Until the model’s first words or sound. */
+  readonly model_ms: number | null;
+  /** Until the first synthesized sound; null when the model speaks itself. */
+  readonly speech_ms: number | null;
+  /** Until the first frame left for the callee. */
+  readonly transport_ms: number | null;
+  readonly total_ms: number;
 }
 
 export type OperatorNote =

@@ -144,9 +144,10 @@ function progressLines({ events, turns }: RunProgress): string[] {
 
 const speakers = { bot: 'we', user: 'callee', unknown: '?' } as const;
 
-function turnLine({ offset_seconds, speaker, text, interrupted }: OperatorTurn): string {
+function turnLine({ offset_seconds, speaker, text, interrupted, latency }: OperatorTurn): string {
   const cut = interrupted ? ' —' : '';
-  return `${minutes(offset_seconds).padStart(5)}  ${speakers[speaker].padEnd(6)}  ${printable(text)}${cut}`;
+  const wait = latency === null ? '' : `  (after ${(latency.total_ms / 1_000).toFixed(1)} s)`;
+  return `${minutes(offset_seconds).padStart(5)}  ${speakers[speaker].padEnd(6)}  ${printable(text)}${cut}${wait}`;
 }
 
 function eventLine({ created_at, type, details }: OperatorEvent): string {

@@ -27,7 +27,7 @@ export default function Overview() {
 }
 
 function Numbers({ data }: { readonly data: ConsoleOverview }) {
-  const { first_word: words, oldest_waiting_seconds: oldest } = data;
+  const { first_word: words, answer_wait: waits, oldest_waiting_seconds: oldest } = data;
   return (
     <Stack gap="lg">
       {data.alerts.length > 0 && (
@@ -41,7 +41,7 @@ function Numbers({ data }: { readonly data: ConsoleOverview }) {
           </Stack>
         </Alert>
       )}
-      <SimpleGrid cols={{ base: 2, md: 5 }}>
+      <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }}>
         <Stat label={overview.now} value={String(data.calls_now)} hint={overview.of(data.max_calls)} />
         <Stat
           label={overview.waiting}
@@ -54,6 +54,11 @@ function Numbers({ data }: { readonly data: ConsoleOverview }) {
           label={overview.firstWord}
           value={words === null ? '–' : `${show.decimal(words.p50)} s`}
           hint={words === null ? overview.afterAnswer : overview.p95(show.decimal(words.p95))}
+        />
+        <Stat
+          label={overview.answerWait}
+          value={waits === null ? '–' : `${show.decimal(waits.p50)} s`}
+          hint={waits === null ? overview.afterCallee : overview.p95(show.decimal(waits.p95))}
         />
       </SimpleGrid>
       <Paper withBorder p="md">

@@ -1,5 +1,11 @@
 import { Anchor, Button, Text } from '@mantine/core';
-import type { ConsoleRunDetail, OperatorEvent, OperatorNote, OperatorTurn } from '@trunkcall/contract';
+import type {
+  ConsoleRunDetail,
+  OperatorEvent,
+  OperatorNote,
+  OperatorTurn,
+  TurnLatency,
+} from '@trunkcall/contract';
 import { Link } from 'react-router';
 import { show, text } from '../text.ts';
 import { shownValue } from './section.tsx';
@@ -87,7 +93,7 @@ function Turn({
   readonly isPlaying: boolean;
   readonly onPlay: ((seconds: number) => void) | undefined;
 }) {
-  const { isSelected, index, offset_seconds: offset, interrupted, note } = turn;
+  const { isSelected, index, offset_seconds: offset, interrupted, notes, latency } = turn;
   const at = show.clock(offset);
   return (
     <li
@@ -128,11 +134,12 @@ function Turn({
           )}
         </Text>
         {turn.text}
-        {note !== null && (
-          <Text size="sm" className="note">
+        {notes.map((note) => (
+          <Text key={noteText(note)} size="sm" className="note">
             {noteText(note)}
           </Text>
-        )}
+        ))}
+        {latency !== null && <Wait latency={latency} />}
       </div>
     </li>
   );
@@ -143,6 +150,21 @@ function noteText(note: OperatorNote): string {
   return note.kind === 'answer'
     ? words.understood(note.field, shownValue(note.value))
     : words.notUnderstood(note.field);
+}
+
+const parts = ['endpointing_ms', 'model_ms', 'speech_ms', 'transport_ms'] as const;
+
+/** How long the callee waited for a turn, and for what. */
+function Wait({ latency }: { readonly latency: TurnLatency }) {
+  const split = parts.flatMap((part) => {
+    const ms = latency[part];
+    return ms === null ? [] : [`${words.waits[part]} ${show.precise(ms / 1_000)}`];
+  });
+  return (
+    <Text size="xs" c="dimmed" className="break">
+      {[words.answeredAfter(show.precise(latency.total_ms / 1_000)), ...split].join(' · ')}
+    </Text>
+  );
 }
 
 /** The turn that each event reports, by the event's id. */

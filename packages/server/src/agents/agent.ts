@@ -5,11 +5,19 @@
  *     automated assistant answers.
  * A2  `converse` resolves to how the conversation ended, within the leg's end or the abort of the signal; it
  *     does not hang up: the conversation stage does.
- * A3  Every turn is reported as it happens, in order, as *heard*, with its offset on the leg's clock.
+ * A3  Every turn is reported as it happens, in order, as *heard*, with its offset on the leg's clock. A wish not to
+ *     be called again is told when it is heard, whatever else is still open.
  * A4  From `wrapUpAtMs` on it asks nothing new and says goodbye.
  * A5  What the callee says is data: it never changes whom we call or what we send.
  */
-import type { AgentSettings, Direction, MachinePolicy, ResultSchema, Variables } from '@trunkcall/contract';
+import type {
+  AgentSettings,
+  Direction,
+  MachinePolicy,
+  ResultSchema,
+  TurnLatency,
+  Variables,
+} from '@trunkcall/contract';
 import type { Leg, Media } from '../carriers/carrier.ts';
 
 export interface Brief {
@@ -37,15 +45,21 @@ export interface Brief {
   readonly wrapUpAtMs: number;
 }
 
-export interface Turn {
+/** What was said. */
+export interface SpokenTurn {
   readonly speaker: 'bot' | 'user' | 'unknown';
   readonly text: string;
   /** Leg time at which the turn began, milliseconds. */
   readonly offsetMs: number;
   /** The other side cut this turn short; `text` ends where it was cut. */
   readonly interrupted: boolean;
-  /** What the agent understood from this turn, when it understood something. */
-  readonly note: Note | null;
+  /** What the agent understood from this turn, in the order in which it did. */
+  readonly notes: readonly Note[];
+}
+
+export interface Turn extends SpokenTurn {
+  /** How long the callee waited for it. Null: it answers nobody, or the leg's time is not that of a person. */
+  readonly latency: TurnLatency | null;
 }
 
 /** A structured fact taken from one turn of the callee: the evidence of a field. */
@@ -63,6 +77,11 @@ export type Note =
 /** Takes turns in order. Does not wait for storage and does not throw. */
 export interface TranscriptSink {
   turn(turn: Turn): void;
+  /**
+   * The callee does not want to be called again. Told as soon as it is known: the turn that says so may wait for its
+   * words. Safe to repeat.
+   */
+  optedOut(): void;
 }
 
 export type ConversationEnd =

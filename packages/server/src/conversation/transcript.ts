@@ -1,7 +1,8 @@
 import type { Note, TranscriptSink, Turn } from '../agents/agent.ts';
+import { hasOptedOut } from '../agents/notes.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Ids } from '../platform/ids.ts';
-import { recordTurn } from '../storage/attempts.ts';
+import { recordOptOut, recordTurn } from '../storage/attempts.ts';
 import type { Database } from '../storage/database.ts';
 import type { Lease } from '../storage/jobs.ts';
 import { persist } from '../storage/persist.ts';
@@ -10,6 +11,8 @@ import { persist } from '../storage/persist.ts';
 const maxTurns = 1_000;
 const maxTextLength = 8_000;
 const maxQuoteLength = 2_000;
+/** No sentence holds so many facts. */
+const maxNotes = 100;
 
 /**
  * Stores turns in order as they come, beside the conversation: speech never waits for the database, and what
@@ -33,6 +36,7 @@ export interface TranscriptOptions {
 
 export function createTranscript({ db, clock, ids, lease, attemptId, after }: TranscriptOptions): Transcript {
   let length = 0;
+  let isOptOutKept = false;
   let stored: Promise<unknown> = after;
 
   function store(turn: Turn, index: number): void {
@@ -43,12 +47,22 @@ export function createTranscript({ db, clock, ids, lease, attemptId, after }: Tr
       storable(turn.text, maxTextLength),
       Math.max(0, Math.round(turn.offsetMs)),
       turn.interrupted,
-      turn.note === null ? null : JSON.stringify(storableNote(turn.note)),
+      turn.notes.length === 0 ? null : JSON.stringify(turn.notes.slice(0, maxNotes).map(storableNote)),
       ids.next('evt'),
       eventType(turn),
-      turn.note?.kind === 'opted_out',
+      turn.latency === null ? null : JSON.stringify(turn.latency),
     ];
-    stored = stored.then(() => persist(db, clock, lease, recordTurn, values));
+    persistNext(() => persist(db, clock, lease, recordTurn, values));
+  }
+
+  function keepOptOut(): void {
+    if (isOptOutKept) return;
+    isOptOutKept = true;
+    persistNext(() => persist(db, clock, lease, recordOptOut, []));
+  }
+
+  function persistNext(write: () => Promise<unknown>): void {
+    stored = stored.then(write);
     stored.catch(() => undefined);
   }
 
@@ -57,10 +71,12 @@ export function createTranscript({ db, clock, ids, lease, attemptId, after }: Tr
       return length;
     },
     turn(turn) {
+      if (hasOptedOut(turn)) keepOptOut();
       if (length >= maxTurns) return;
       store(turn, length);
       length += 1;
     },
+    optedOut: keepOptOut,
     async flush() {
       await stored;
     },

@@ -90,6 +90,8 @@ export function createRehearsals(parts: {
             turns.push(turn);
             onTurn(turn, turns.length - 1);
           },
+          // Nobody is noted: the callee is the author.
+          optedOut: () => undefined,
           flush: () => Promise.resolve(),
         },
         callLimitMs: callLimitOf(content),

@@ -135,6 +135,8 @@ async function hold(
     leg,
     transcript: {
       turn: (turn) => void (turns.length < maxTurns && turns.push(turn)),
+      // Nobody is noted: the callee is simulated.
+      optedOut: () => undefined,
       flush: async () => undefined,
     },
     callLimitMs: callLimitOf(content),

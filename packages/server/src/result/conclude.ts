@@ -6,7 +6,7 @@
  * callees say is data.
  */
 import type { CallSchema, DetailCode } from '@trunkcall/contract';
-import type { Turn } from '../agents/agent.ts';
+import type { SpokenTurn } from '../agents/agent.ts';
 import { cut } from '../platform/cut.ts';
 import { drawCallResult } from './draw-call-result.ts';
 import { fault, isSupported } from './draw-result.ts';
@@ -30,7 +30,7 @@ export interface ConcludedRecipient {
   /** When that was said, as for an extractor; absent when nobody answered. */
   readonly heldOn?: string;
   /** Everything that was said with this recipient, in order. */
-  readonly turns: readonly Turn[];
+  readonly turns: readonly SpokenTurn[];
   /** What was drawn under the recipient's schema. */
   readonly result: Readonly<Record<string, unknown>> | null;
 }

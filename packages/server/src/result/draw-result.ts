@@ -1,6 +1,6 @@
 import type { DetailCode, ResultSchema, Scalar } from '@trunkcall/contract';
 import { DateTime } from 'luxon';
-import type { Turn } from '../agents/agent.ts';
+import type { SpokenTurn } from '../agents/agent.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ExtractionTask, Extractor, FieldEvidence } from './extractor.ts';
 import { createResultValidator } from './validate.ts';
@@ -150,12 +150,12 @@ function allowsUnknown({ properties }: ResultSchema, name: string): boolean {
 }
 
 /** Whether the quote stands literally in one of the cited turns, and the callee said it. */
-export function isSupported({ turns: cited, quote }: FieldEvidence, turns: readonly Turn[]): boolean {
+export function isSupported({ turns: cited, quote }: FieldEvidence, turns: readonly SpokenTurn[]): boolean {
   return quote.trim() !== '' && cited.some((index) => supports(turns[index], quote));
 }
 
 /** Our own words prove nothing. */
-function supports(turn: Turn | undefined, quote: string): boolean {
+function supports(turn: SpokenTurn | undefined, quote: string): boolean {
   return turn !== undefined && turn.speaker !== 'bot' && turn.text.includes(quote);
 }
 

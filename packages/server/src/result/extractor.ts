@@ -5,12 +5,12 @@
  * validated against the pinned schema by the caller: it can not widen it.
  */
 import type { ResultSchema } from '@trunkcall/contract';
-import type { Turn } from '../agents/agent.ts';
+import type { SpokenTurn } from '../agents/agent.ts';
 
 export interface ExtractionTask {
   readonly resultSchema: ResultSchema;
   /** The conversation in order; a turn's index is its number in evidence. */
-  readonly turns: readonly Turn[];
+  readonly turns: readonly SpokenTurn[];
   /**
    * The day of the conversation as the callee's calendar shows it, such as "Saturday, 2026-11-21"; with the time, in UTC,
    * where that calendar is not known.

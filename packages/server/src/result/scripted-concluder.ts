@@ -8,6 +8,7 @@
  * there. Recipients that were skipped do not count.
  */
 import type { CallSchema, DetailCode, Scalar } from '@trunkcall/contract';
+import { hasOptedOut } from '../agents/notes.ts';
 import { humanise } from '../agents/scripted/understanding/text.ts';
 import { cut } from '../platform/cut.ts';
 import {
@@ -116,7 +117,7 @@ function hasResult({ recipientSchema }: ConclusionTask, { result }: ConcludedRec
 
 /** The sentences with which callees asked not to be called again. */
 function optOuts({ turns }: ConcludedRecipient): string[] {
-  return turns.filter(({ note }) => note?.kind === 'opted_out').map(({ text }) => text);
+  return turns.filter(hasOptedOut).map(({ text }) => text);
 }
 
 function summaryOf(recipients: readonly ConcludedRecipient[], answers: readonly Fields[]): string {

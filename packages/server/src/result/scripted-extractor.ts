@@ -1,4 +1,4 @@
-import type { Note, Turn } from '../agents/agent.ts';
+import type { Note, SpokenTurn } from '../agents/agent.ts';
 import type { Extraction, Extractor, FieldEvidence } from './extractor.ts';
 
 /** Draws the result from the notes that the agent made during the call: the last word on each field counts. */
@@ -6,12 +6,14 @@ export function createScriptedExtractor(): Extractor {
   return { extract: ({ turns }) => Promise.resolve(fieldsOf(turns)) };
 }
 
-function fieldsOf(turns: readonly Turn[]): Extraction {
+function fieldsOf(turns: readonly SpokenTurn[]): Extraction {
   const fields = new Map<string, FieldEvidence | null>();
   let optedOut = false;
-  for (const [index, { note, text }] of turns.entries()) {
-    if (note?.kind === 'opted_out') optedOut = true;
-    else if (note !== null) fields.set(note.field, evidenceOf(note, index, text));
+  for (const [index, { notes, text }] of turns.entries()) {
+    for (const note of notes) {
+      if (note.kind === 'opted_out') optedOut = true;
+      else fields.set(note.field, evidenceOf(note, index, text));
+    }
   }
   const answered = [...fields].filter((entry): entry is [string, FieldEvidence] => entry[1] !== null);
   if (answered.length === 0 && optedOut) return { kind: 'nothing', why: 'opted_out' };

@@ -70,21 +70,16 @@ export const recordAnswer = statement<{ readonly id: string }>(
 );
 
 /**
- * Keeps one turn, and the number when its speaker asked not to be called again.
- * Values: run id, fence, attempt id, index, speaker, text, offset in ms, interrupted, note (JSON text or null),
- * event id, event type, whether the callee opted out.
+ * Keeps one turn. Values: run id, fence, attempt id, index, speaker, text, offset in ms, interrupted, notes (JSON text
+ * or null), event id, event type, latency (JSON text or null).
  */
 export const recordTurn = statement<{ readonly attempt_id: string }>(
   'record_turn',
   `with ${dialLease}, turn as (
-     insert into turns (attempt_id, index, speaker, text, offset_ms, interrupted, note)
-     select $3, $4, $5, $6, $7, $8, $9::json from held
+     insert into turns (attempt_id, index, speaker, text, offset_ms, interrupted, notes, latency)
+     select $3, $4, $5, $6, $7, $8, $9::json, $12::json from held
      on conflict (attempt_id, index) do nothing
      returning attempt_id, index
-   ), opted_out as (
-     insert into do_not_call (account_id, phone, run_id)
-     select r.account_id, r.phone, r.id from held h join runs r on r.id = h.run_id where $12 and r.phone is not null
-     on conflict do nothing
    ), source as (select h.run_id, t.attempt_id, t.index from held h cross join turn t),
    ${appendEvent('source', {
      id: '$10',
@@ -92,6 +87,18 @@ export const recordTurn = statement<{ readonly attempt_id: string }>(
      details: `json_build_object('attempt_id', s.attempt_id, 'turn', s.index)`,
    })}
    select attempt_id from turn`,
+);
+
+/**
+ * Keeps the number of whom a run calls from being called again, before the turn that says so is complete. A row: it
+ * was not kept yet. Values: run id, fence.
+ */
+export const recordOptOut = statement<{ readonly phone: string }>(
+  'record_opt_out',
+  `with ${dialLease}
+   insert into do_not_call (account_id, phone, run_id)
+   select r.account_id, r.phone, r.id from held h join runs r on r.id = h.run_id where r.phone is not null
+   on conflict do nothing returning phone`,
 );
 
 /**

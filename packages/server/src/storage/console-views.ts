@@ -81,14 +81,35 @@ export const readOutcomes = statement<OutcomeRow>(
    group by 1, 2, 3, 4, 5, 6`,
 );
 
+/** Null when there is nothing to measure. */
+export interface QuantilesRow {
+  readonly p50: number | null;
+  readonly p95: number | null;
+}
+
 /** From the answer to the agent's first turn, seconds. Values: account id, least run id, most runs. */
-export const readFirstWords = statement<{ readonly p50: number | null; readonly p95: number | null }>(
+export const readFirstWords = statement<QuantilesRow>(
   'console_first_words',
   `select percentile_cont(0.5) within group (order by t.offset_ms) / 1000 as p50,
           percentile_cont(0.95) within group (order by t.offset_ms) / 1000 as p95
    from (${newest}) n
    cross join lateral (
      select offset_ms from turns where attempt_id = n.attempt_id and speaker = 'bot' order by index limit 1
+   ) t`,
+);
+
+/**
+ * How long callees waited for our answers, seconds. Of each run the first turns count, so that one endless call
+ * neither costs much nor decides. Values: account id, least run id, most runs, most turns of a run.
+ */
+export const readAnswerWaits = statement<QuantilesRow>(
+  'console_answer_waits',
+  `select percentile_cont(0.5) within group (order by t.wait_ms) / 1000 as p50,
+          percentile_cont(0.95) within group (order by t.wait_ms) / 1000 as p95
+   from (${newest}) n
+   cross join lateral (
+     select (latency ->> 'total_ms')::float8 as wait_ms from turns
+     where attempt_id = n.attempt_id and index < $4 and latency is not null
    ) t`,
 );
 

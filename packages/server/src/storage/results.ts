@@ -24,13 +24,14 @@ export interface TurnRow {
   readonly text: string;
   readonly offset_ms: number;
   readonly interrupted: boolean;
-  readonly note: Note | null;
+  readonly notes: readonly Note[];
 }
 
 /** The conversation of a run's selected attempt, in order. Values: run id. */
 export const findTurns = statement<TurnRow>(
   'find_turns',
-  `select t.speaker, t.text, t.offset_ms, t.interrupted, t.note
+  `select t.speaker, t.text, t.offset_ms, t.interrupted,
+          coalesce(t.notes, '[]') as notes
    from runs r join turns t on t.attempt_id = r.attempt_id where r.id = $1 order by t.index`,
 );
 
@@ -68,7 +69,8 @@ export interface CallTurnRow extends TurnRow {
 /** What was said with each recipient of a call, in order. Values: call id. */
 export const findCallConversations = statement<CallTurnRow>(
   'find_call_conversations',
-  `select r.recipient_id, a.answered_at, t.speaker, t.text, t.offset_ms, t.interrupted, t.note
+  `select r.recipient_id, a.answered_at, t.speaker, t.text, t.offset_ms, t.interrupted,
+          coalesce(t.notes, '[]') as notes
    from runs r join attempts a on a.id = r.attempt_id
      cross join lateral (select * from turns where attempt_id = a.id order by index) t
    where r.call_id = $1 order by r.id, t.index`,

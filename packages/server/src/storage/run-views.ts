@@ -1,5 +1,5 @@
 /** Goal Runs as the operator sees them: with attempts, transcript, events and evidence. Reads only (I7). */
-import type { Direction, Scalar, Variables } from '@trunkcall/contract';
+import type { Direction, Scalar, TurnLatency, Variables } from '@trunkcall/contract';
 import type { Note } from '../agents/agent.ts';
 import { statement } from './database.ts';
 import { runColumns, type RunRow } from './runs.ts';
@@ -90,13 +90,15 @@ export interface TurnRow {
   readonly text: string;
   readonly offset_ms: number;
   readonly interrupted: boolean;
-  readonly note: Note | null;
+  readonly notes: readonly Note[];
+  readonly latency: TurnLatency | null;
 }
 
 /** Turns behind a place in the transcript. Values: run id, attempt number, index. */
 export const listTurns = statement<TurnRow>(
   'operator_list_turns',
-  `select a.number as attempt, t.index, t.speaker, t.text, t.offset_ms, t.interrupted, t.note
+  `select a.number as attempt, t.index, t.speaker, t.text, t.offset_ms, t.interrupted,
+          coalesce(t.notes, '[]') as notes, t.latency
    from attempts a join turns t on t.attempt_id = a.id
    where a.run_id = $1 and (a.number, t.index) > ($2::int, $3::int) order by a.number, t.index`,
 );

@@ -1,7 +1,7 @@
 import type { CallSchema, DetailCode, ResultSchema } from '@trunkcall/contract';
 import { beginWaitingTasks } from '../calls/advance.ts';
 import { taskEnd } from '../calls/ending.ts';
-import type { Turn } from '../agents/agent.ts';
+import type { SpokenTurn } from '../agents/agent.ts';
 import { assert } from '../platform/assert.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
@@ -128,7 +128,7 @@ async function readEnded(db: Queryable, callId: string): Promise<Ended> {
 }
 
 interface Conversation {
-  readonly turns: readonly Turn[];
+  readonly turns: readonly SpokenTurn[];
   readonly heldOn?: string;
 }
 type Conversations = ReadonlyMap<string, Conversation>;

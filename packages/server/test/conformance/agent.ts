@@ -3,6 +3,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Agent, Turn } from '../../src/agents/agent.ts';
+import { hasOptedOut } from '../../src/agents/notes.ts';
 import type { Leg } from '../../src/carriers/carrier.ts';
 import { createSimulatedNetwork } from '../../src/carriers/simulated/network.ts';
 import { briefFor, deliverySchema, talk, testClock } from './hold-call.ts';
@@ -113,7 +114,12 @@ export function agentConformance(name: string, build: () => AgentUnderTest | Pro
         if (atMs === 0) stop.abort();
         else void leg.clock.sleep(atMs).then(() => stop.abort());
         const brief = briefFor({ resultSchema: deliverySchema });
-        const end = await agent.converse(brief, leg, { turn: () => undefined }, stop.signal);
+        const end = await agent.converse(
+          brief,
+          leg,
+          { turn: () => undefined, optedOut: () => undefined },
+          stop.signal,
+        );
         expect(end.kind).toBe('failed');
         await leg.hangUp();
       }
@@ -133,6 +139,21 @@ export function agentConformance(name: string, build: () => AgentUnderTest | Pro
       );
       expect(cut?.interrupted).toBe(true);
       expect(cut?.text).not.toMatch(/[.?!]$/);
+    });
+
+    it('A3: a wish not to be called again is told before we answer it', async () => {
+      const { agent } = await build();
+      const { turns, optOut, end } = await talk({ agent, to: '+12125550110' });
+      expect(end).toEqual({ kind: 'opted_out' });
+      const answer = turns.at(-1);
+      expect(answer?.speaker).toBe('bot');
+      expect(optOut?.atMs).toBeLessThanOrEqual(answer?.offsetMs ?? 0);
+      expect(turns.filter(hasOptedOut)).toMatchObject([{ speaker: 'user' }]);
+    });
+
+    it('A3: on a leg of sentences, whose time nobody lives in, no wait is measured', async () => {
+      const { agent } = await build();
+      expect((await talk({ agent })).turns.every(({ latency }) => latency === null)).toBe(true);
     });
 
     it('A4: when time is up it asks nothing new, says goodbye and ends', async () => {

@@ -101,7 +101,12 @@ export function audioAgentConformance(name: string, build: () => AudioAgentUnder
         else void placed.leg.clock.sleep(atMs).then(() => stop.abort());
         const brief = briefFor({ resultSchema: deliverySchema });
         const agent = build().agent(synthesizer);
-        const end = await agent.converse(brief, placed.leg, { turn: () => undefined }, stop.signal);
+        const end = await agent.converse(
+          brief,
+          placed.leg,
+          { turn: () => undefined, optedOut: () => undefined },
+          stop.signal,
+        );
         expect(end.kind).toBe('failed');
         await placed.leg.hangUp();
       }
@@ -127,12 +132,30 @@ export function audioAgentConformance(name: string, build: () => AudioAgentUnder
 
     it('A3: what was understood quotes the turn that it comes from', async () => {
       const { turns } = await call(build().cooperative);
-      const answers = turns.filter(({ note }) => note?.kind === 'answer');
+      const answers = turns.filter(({ notes }) => notes.length > 0);
       expect(answers.length).toBeGreaterThanOrEqual(3);
-      for (const { speaker, text, note } of answers) {
+      for (const { speaker, text, notes } of answers) {
         expect(speaker).toBe('user');
-        expect(note?.kind === 'answer' && note.quote !== '' && text.includes(note.quote)).toBe(true);
+        const quotes = notes.map((note) => (note.kind === 'answer' ? note.quote : ''));
+        expect(quotes.every((quote) => quote !== '' && text.includes(quote))).toBe(true);
       }
+    });
+
+    it('A3: it says how long the callee waited for its answers, and for what', async () => {
+      const { turns } = await call(build().cooperative);
+      const answers = turns.flatMap(({ speaker, latency }, at) =>
+        speaker === 'bot' && turns[at - 1]?.speaker === 'user' ? [latency] : [],
+      );
+      expect(answers.length).toBeGreaterThanOrEqual(4);
+      for (const latency of answers) {
+        if (latency === null) throw new Error('an answer that nobody waited for');
+        const { total_ms: total, ...parts } = latency;
+        expect(Object.values(parts).reduce<number>((sum, part) => sum + (part ?? 0), 0)).toBe(total);
+        expect(total).toBeLessThan(5_000);
+      }
+      expect(Math.max(...answers.map((latency) => latency?.total_ms ?? 0))).toBeGreaterThan(0);
+      expect(turns.every(({ speaker, latency }) => speaker === 'bot' || latency === null)).toBe(true);
+      expect((await call(silent)).turns.every(({ latency }) => latency === null)).toBe(true);
     });
 
     it('brings home what a cooperative person answers, in both laws', async () => {

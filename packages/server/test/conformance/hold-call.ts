@@ -1,6 +1,7 @@
 /** Holds one call on a carrier with an agent, as the service does, and draws its result. */
 import type { CallerBehavior, GoalFile, ResultSchema, ScriptedCallee, Variables } from '@trunkcall/contract';
 import type { Agent, Brief, ConversationEnd, Turn } from '../../src/agents/agent.ts';
+import { hasOptedOut } from '../../src/agents/notes.ts';
 import { createScriptedAgent } from '../../src/agents/scripted/scripted-agent.ts';
 import type { Accepted, Carrier, CallOrder, Ending, LegEnd, Placed } from '../../src/carriers/carrier.ts';
 import { createSimulatedNetwork } from '../../src/carriers/simulated/network.ts';
@@ -55,6 +56,8 @@ export type HeldCall =
       readonly end: ConversationEnd;
       readonly legEnd: LegEnd;
       readonly turns: readonly Turn[];
+      /** When the agent told that the callee wants no more calls, and after how many turns. */
+      readonly optOut: { readonly atMs: number; readonly turns: number } | null;
       readonly drawn: DrawnResult;
       readonly limitReached: boolean;
       readonly lengthMs: number;
@@ -83,6 +86,15 @@ export async function holdCall(options: CallOptions = {}): Promise<HeldCall> {
 
   const { leg } = placed;
   const turns: Turn[] = [];
+  let optOut: { readonly atMs: number; readonly turns: number } | null = null;
+  const keepOptOut = () => (optOut ??= { atMs: leg.clock.now(), turns: turns.length });
+  const sink = {
+    turn(turn: Turn) {
+      if (hasOptedOut(turn)) keepOptOut();
+      turns.push(turn);
+    },
+    optedOut: () => void keepOptOut(),
+  };
   const brief = briefFor({
     ...options,
     direction: options.caller === undefined ? 'outbound' : 'inbound',
@@ -96,10 +108,10 @@ export async function holdCall(options: CallOptions = {}): Promise<HeldCall> {
     limitReached = reached;
     if (reached) void leg.hangUp();
   });
-  const end = await agent.converse(brief, leg, { turn: (turn) => turns.push(turn) }, signal);
+  const end = await agent.converse(brief, leg, sink, signal);
   const legEnd = await leg.hangUp();
   const drawn = await drawResult({ resultSchema, turns }, createScriptedExtractor(), signal);
-  return { kind: 'talked', end, legEnd, turns, drawn, limitReached, lengthMs: leg.clock.now() };
+  return { kind: 'talked', end, legEnd, turns, optOut, drawn, limitReached, lengthMs: leg.clock.now() };
 }
 
 /** The leg of somebody who calls us. */

@@ -9,7 +9,12 @@ const scripted = createScriptedAgent({ clock: systemClock, synthesizer: null });
 export const noteless: Agent = {
   ...scripted,
   converse: (brief, leg, transcript, signal) =>
-    scripted.converse(brief, leg, { turn: (turn) => transcript.turn({ ...turn, note: null }) }, signal),
+    scripted.converse(
+      brief,
+      leg,
+      { ...transcript, turn: (turn) => transcript.turn({ ...turn, notes: [] }) },
+      signal,
+    ),
 };
 
 interface Line {

@@ -30,7 +30,17 @@ export interface Answer {
   }[];
 }
 
-export type Fault = 429 | 500 | 401 | 'hang' | 'drop' | 'drip' | 'malformed' | 'empty' | 'late';
+export type Fault =
+  | 429
+  | 500
+  | 401
+  | 'hang'
+  | 'drop'
+  | 'drop_tools'
+  | 'drip'
+  | 'malformed'
+  | 'empty'
+  | 'late';
 type Path = 'chat' | 'transcribe' | 'speak';
 
 export interface OpenAiServerOptions {
@@ -38,6 +48,8 @@ export interface OpenAiServerOptions {
   readonly chat?: (messages: readonly ChatMessageIn[]) => Answer;
   /** The words of a sound: 16-bit samples, 8,000 a second. */
   readonly recognise?: (sound: Int16Array) => string;
+  /** What a text sounds like: 16-bit samples, 24,000 a second; a tone when absent. */
+  readonly speak?: (text: string) => Int16Array;
 }
 
 export interface OpenAiServer {
@@ -129,7 +141,8 @@ export async function startOpenAiServer(options: OpenAiServerOptions): Promise<O
       case 'speak': {
         const text = readSpeech(request, body);
         state.spoken.push(text);
-        return writeSpeech(response, text, fault);
+        const samples = options.speak?.(text) ?? toneFor(text, 24_000);
+        return writeSpeech(response, samples, fault);
       }
     }
   }
@@ -240,6 +253,7 @@ async function writeChat(
       finish_reason: null,
     });
   }
+  if (fault === 'drop_tools') return void response.write('', () => response.destroy());
   send({ index: 0, delta: {}, finish_reason: tools.length > 0 ? 'tool_calls' : 'stop' });
   response.end('data: [DONE]\n\n');
 }
@@ -286,16 +300,19 @@ function readSpeech(request: IncomingMessage, body: Buffer): string {
   return input;
 }
 
-/** A tone, in pieces that do not end at whole samples. */
-async function writeSpeech(response: ServerResponse, text: string, fault: Fault | null): Promise<void> {
+/** In pieces that do not end at whole samples. */
+async function writeSpeech(
+  response: ServerResponse,
+  samples: Int16Array,
+  fault: Fault | null,
+): Promise<void> {
   if (fault === 'malformed') {
     response.writeHead(200, { 'content-type': 'application/json' });
     return void response.end('{"error":{"message":"no"}}');
   }
   response.writeHead(200, { 'content-type': 'audio/pcm' });
   if (fault === 'empty') return void response.end();
-  const samples = toneFor(text, 24_000);
-  const bytes = Buffer.from(samples.buffer);
+  const bytes = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
   const half = Math.floor(bytes.length / 4) * 2 + 1;
   if (fault === 'drop') return void response.write(bytes.subarray(0, half), () => response.destroy());
   response.write(bytes.subarray(0, half));

@@ -65,10 +65,14 @@ export class Ear {
   /** Leg time at which the voice began, or its last part ended. */
   #voiceSinceMs = 0;
 
-  constructor(leg: Leg<AudioMedia>) {
+  /** `onTick` is told with every frame, before it is heard. */
+  constructor(leg: Leg<AudioMedia>, onTick: () => void) {
     this.#leg = leg;
     leg.media.listen({
-      frame: (frame) => this.#takeFrame(frame),
+      frame: (frame) => {
+        onTick();
+        this.#takeFrame(frame);
+      },
       key: (key) => this.#takeKey(key),
       beep: () => this.#takeBeep(),
     });

@@ -22,7 +22,12 @@ export interface SpeechOver {
 }
 
 export type Said =
-  | { readonly kind: 'said'; readonly spoken: Spoken }
+  | {
+      readonly kind: 'said';
+      readonly spoken: Spoken;
+      /** When its first sound was made, and when that was on the line; null when nothing was heard. */
+      readonly sound: { readonly madeAtMs: number; readonly playedAtMs: number } | null;
+    }
   | { readonly kind: 'failed'; readonly note: string };
 
 interface Played {
@@ -32,12 +37,23 @@ interface Played {
   readonly over: Promise<'played' | 'cleared'>;
 }
 
+/** The first sound of what is being said. */
+interface FirstSound {
+  /** What was played of the leg before it. */
+  readonly fromMs: number;
+  readonly madeAtMs: number;
+  playedAtMs: number | null;
+}
+
 const cutShort = Symbol('cut short');
 
 /** `locale` is BCP 47. */
 export function speechOver(leg: Leg<AudioMedia>, synthesizer: Synthesizer, locale: string): SpeechOver {
   const { media, clock } = leg;
-  const ear = new Ear(leg);
+  let first: FirstSound | null = null;
+  const ear = new Ear(leg, () => {
+    if (first?.playedAtMs === null && media.playedMs() > first.fromMs) first.playedAtMs = clock.now();
+  });
 
   /** Plays the sentences one after the other until all are queued or we are cut short; tells why it could not. */
   async function playAll(
@@ -53,6 +69,7 @@ export function speechOver(leg: Leg<AudioMedia>, synthesizer: Synthesizer, local
       if (made.kind === 'failed') return made.note;
       const following = sentences[index + 1];
       next = following === undefined ? null : synthesizer.speak(following, locale);
+      first ??= { fromMs: media.playedMs(), madeAtMs: clock.now(), playedAtMs: null };
       if (!media.play(encodeG711(media.law === 'mu' ? 'PCMU' : 'PCMA', made.pcm))) return null;
       played.push({ sentence, length: made.pcm.length, over: media.mark() });
       // No more than two sentences wait in the line.
@@ -68,6 +85,7 @@ export function speechOver(leg: Leg<AudioMedia>, synthesizer: Synthesizer, local
     const sentences = sentencesOf(text);
     const interruption = ear.beginSpeech(interrupter);
     const played: Played[] = [];
+    first = null;
     const problem = await playAll(sentences, interruption, played);
     ear.endSpeech(interruption);
     // What is left of it when nobody cut us short: nothing, or the leg has ended.
@@ -75,10 +93,16 @@ export function speechOver(leg: Leg<AudioMedia>, synthesizer: Synthesizer, local
     const heard = heardWords(played, Math.round(((playedMs - playedBeforeMs) * lineRate) / 1_000));
     const whole = sentences.join(' ');
     const spoken = { heard, startedAtMs, endedAtMs: clock.now(), interrupted: heard !== whole };
-    return problem === null ? { kind: 'said', spoken } : { kind: 'failed', note: problem };
+    const sound = soundOf(first);
+    return problem === null ? { kind: 'said', spoken, sound } : { kind: 'failed', note: problem };
   }
 
   return { say, hear: (withinMs, maxKeys) => ear.hear(withinMs, maxKeys) };
+}
+
+function soundOf(first: FirstSound | null): Extract<Said, { kind: 'said' }>['sound'] {
+  if (first === null || first.playedAtMs === null) return null;
+  return { madeAtMs: first.madeAtMs, playedAtMs: first.playedAtMs };
 }
 
 /** The words of the first so many samples. */

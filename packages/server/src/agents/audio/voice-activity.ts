@@ -43,6 +43,11 @@ export class VoiceActivity {
     return this.#speaking;
   }
 
+  /** Whether the last frame stood above the noise. */
+  get loud(): boolean {
+    return this.#length > 0 && this.#quiet === 0;
+  }
+
   /** From the first to the last loud frame of what is being said, milliseconds; 0 in silence. */
   get lastingMs(): number {
     return Math.max(0, this.#length - this.#quiet) * FRAME_MS;

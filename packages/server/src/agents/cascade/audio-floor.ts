@@ -83,9 +83,10 @@ export class AudioFloor implements ConversationFloor {
     if (this.#over) this.#yielded();
     const failure = await Promise.race([speech.run(), yielded]);
     const spoken = await speech.end();
+    const { sound } = speech;
     this.#speech = null;
     this.#apply({ kind: 'spoken' });
-    return { spoken, failure };
+    return { spoken, sound, failure };
   }
 
   press(keys: string): Promise<void> {
@@ -118,6 +119,7 @@ export class AudioFloor implements ConversationFloor {
   #takeFrame(frame: Uint8Array): void {
     if (this.#closed) return;
     const { leg, detector, transcription } = this.#options;
+    this.#speech?.tick();
     transcription.frame(frame);
     const codec = leg.media.law === 'mu' ? 'PCMU' : 'PCMA';
     const change = detector.next(decodeG711(codec, frame, this.#samples));

@@ -15,7 +15,7 @@ import { AudioFloor } from './audio-floor.ts';
 import type { ConversationFloor } from './floor.ts';
 import type { ChatModel, Transcriber, Voice } from './ports.ts';
 import { speechFloor } from './speech-floor.ts';
-import { holdTalk } from './talk.ts';
+import { holdTalk, Wait } from './talk.ts';
 import { TurnLog } from './turn-log.ts';
 import { openVoiceDetector } from './voice-detector.ts';
 
@@ -88,6 +88,7 @@ export function createCascadeAgent(parts: CascadeAgentOptions): Agent {
         modelName: own.model ?? null,
         filler: own.filler === true ? fillerIn(brief.locale) : null,
         log,
+        wait: new Wait(),
         signal: over.signal,
       });
       try {

@@ -18,6 +18,8 @@ export interface ConversationFloor {
 
 export interface Said {
   readonly spoken: Spoken;
+  /** When its first sound was made, and when that was on the line; null where there is no sound of ours. */
+  readonly sound: { readonly madeAtMs: number; readonly playedAtMs: number } | null;
   /** Why it could not all be said. */
   readonly failure: Failure | null;
 }

@@ -16,11 +16,23 @@ export interface ReplyOutcome {
   readonly failure: Failure | null;
 }
 
+/** Told while the answer is still being written. */
+export interface ReplyWatcher {
+  /** More words have come. */
+  words(): void;
+  call(call: ToolCall): void;
+}
+
 /**
  * Asks the model. It writes faster than anybody speaks: the sentences wait here, bounded by the length of an
  * answer. An answer of nothing is asked for once more.
  */
-export function askModel(model: ChatModel, request: ChatRequest, signal: AbortSignal): Reply {
+export function askModel(
+  model: ChatModel,
+  request: ChatRequest,
+  told: ReplyWatcher,
+  signal: AbortSignal,
+): Reply {
   const sentences = new Pipe<string>();
 
   async function once(): Promise<ReplyOutcome & { readonly empty: boolean }> {
@@ -32,9 +44,14 @@ export function askModel(model: ChatModel, request: ChatRequest, signal: AbortSi
       if (whole.length > 0) empty = false;
     };
     for await (const part of model.answer(request, signal)) {
-      if (part.kind === 'failed') return { calls: [], failure: part, empty };
-      if (part.kind === 'text') give(cutter.take(part.text));
-      else calls.push(part.call);
+      if (part.kind === 'failed') return { calls, failure: part, empty };
+      if (part.kind === 'text') {
+        told.words();
+        give(cutter.take(part.text));
+      } else {
+        told.call(part.call);
+        calls.push(part.call);
+      }
     }
     give(cutter.finish());
     return { calls, failure: null, empty: empty && calls.length === 0 };

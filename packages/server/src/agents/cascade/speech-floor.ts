@@ -14,7 +14,7 @@ export function speechFloor({ media, clock, ended }: Leg<SpeechMedia>): Conversa
       const now = clock.now();
       const nothing = { heard: '', startedAtMs: now, endedAtMs: now, interrupted: over.signal.aborted };
       const spoken = all.length === 0 ? nothing : await media.say(all.join(' '));
-      return { spoken, failure: null };
+      return { spoken, sound: null, failure: null };
     },
     press: (keys) => media.sendDigits(keys),
     close: () => undefined,

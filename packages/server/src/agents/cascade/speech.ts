@@ -10,6 +10,7 @@ import { encodeG711 } from '@trunkcall/sip';
 import type { AudioMedia, LegClock, Spoken } from '../../carriers/carrier.ts';
 import { heardOf } from '../audio/sentences.ts';
 import { untilAborted } from './pipe.ts';
+import type { Said } from './floor.ts';
 import type { Failure, Speaker } from './ports.ts';
 
 /** How far ahead of the ear we make sound, milliseconds. */
@@ -48,6 +49,10 @@ export class Speech {
   #cutOff = true;
   #clearing: Promise<void> = Promise.resolve();
   #startedAtMs: number | null = null;
+  /** What was played of the leg when we began. */
+  readonly #beganFromMs: number;
+  #firstMadeAtMs: number | null = null;
+  #firstPlayedAtMs: number | null = null;
   /** Counts holds and stops, so that whoever waits sees that it must look again. */
   #changes = 0;
   #notice: () => void = () => undefined;
@@ -55,6 +60,20 @@ export class Speech {
   constructor(options: SpeechOptions) {
     this.#options = options;
     this.#baseMs = options.media.playedMs();
+    this.#beganFromMs = this.#baseMs;
+  }
+
+  /** Looks whether the first of it is on the line; asked every 20 ms. */
+  tick(): void {
+    if (this.#firstPlayedAtMs !== null || this.#firstMadeAtMs === null) return;
+    const { media, clock } = this.#options;
+    if (media.playedMs() > this.#beganFromMs) this.#firstPlayedAtMs = clock.now();
+  }
+
+  /** When its first sound was made and heard; null when nothing was heard. */
+  get sound(): Said['sound'] {
+    const [madeAtMs, playedAtMs] = [this.#firstMadeAtMs, this.#firstPlayedAtMs];
+    return madeAtMs === null || playedAtMs === null ? null : { madeAtMs, playedAtMs };
   }
 
   /** Speaks until all was played (null), or it was stopped (null), or the voice failed. Called once. */
@@ -111,6 +130,7 @@ export class Speech {
 
   #add(line: Line, pcm: Int16Array): void {
     const piece = encodeG711(this.#options.media.law === 'mu' ? 'PCMU' : 'PCMA', pcm);
+    this.#firstMadeAtMs ??= this.#options.clock.now();
     line.pieces.push(piece);
     line.bytes += piece.length;
     if (!this.#holding) this.#play(piece);

@@ -1,6 +1,9 @@
 /** Holds a conversation: does what the dialogue decides (`dialogue.ts`), with a chat model and a floor to speak on. */
+import type { TurnLatency } from '@trunkcall/contract';
 import type { LegClock } from '../../carriers/carrier.ts';
 import type { Brief, ConversationEnd, Note } from '../agent.ts';
+import { latencyOf } from '../latency.ts';
+import { withNote } from '../notes.ts';
 import { readToolCall, toolsFor, type ToolUse, type ToolCall } from '../tools.ts';
 import { systemMessage } from './cues.ts';
 import { begin, nextStep, type Act, type DialogueEvent, type Script, type Step } from './dialogue.ts';
@@ -21,8 +24,39 @@ export interface Talk {
   /** What to say when the model is late; null says nothing. */
   readonly filler: string | null;
   readonly log: TurnLog;
+  readonly wait: Wait;
   /** Aborts when the conversation is over, whoever ends it. */
   readonly signal: AbortSignal;
+}
+
+/** The callee's wait for our answer, until something of it was heard. */
+export class Wait {
+  #callee: { readonly stoppedAtMs: number; readonly decidedAtMs: number } | null = null;
+  #modelAtMs: number | null = null;
+
+  begin(stoppedAtMs: number, decidedAtMs: number): void {
+    this.#callee = { stoppedAtMs, decidedAtMs };
+    this.#modelAtMs = null;
+  }
+
+  /** What we say next answers nobody. */
+  drop(): void {
+    this.#callee = null;
+  }
+
+  /** The model's words for what is said next have begun to come. */
+  words(atMs: number): void {
+    this.#modelAtMs ??= atMs;
+  }
+
+  /** Something of ours was heard. */
+  end(sound: Said['sound']): TurnLatency | null {
+    const callee = this.#callee;
+    this.#callee = null;
+    if (callee === null || sound === null) return null;
+    const { madeAtMs: soundAtMs, playedAtMs } = sound;
+    return latencyOf({ ...callee, modelAtMs: this.#modelAtMs, soundAtMs, playedAtMs });
+  }
 }
 
 /** How long a person waits for an answer before a filler helps, milliseconds. */
@@ -37,8 +71,9 @@ export async function holdTalk(talk: Talk): Promise<ConversationEnd> {
     if (event === 'left') return leftBy(step);
     step = nextStep(talk.script, step.dialogue, event.event);
     if (event.turn !== null) {
-      talk.log.hold({ ...event.turn, speaker: step.speaker, note: step.note });
-      if (step.act.kind !== 'reply') talk.log.release(null);
+      const notes = step.note === null ? [] : [step.note];
+      talk.log.hold({ ...event.turn, speaker: step.speaker, notes, latency: null });
+      if (step.act.kind !== 'reply') talk.log.release([]);
     }
   }
 }
@@ -91,9 +126,11 @@ async function listen(talk: Talk, history: History, patienceMs: number): Promise
     case 'failed':
       return only({ kind: 'failed', part: 'ears', note: heard.note });
     case 'silence':
+      talk.wait.drop();
       return only({ kind: 'silence', late: isLate(talk) });
     case 'utterance':
       history.heard(heard.text);
+      talk.wait.begin(heard.endedAtMs, talk.clock.now());
       return {
         event: { kind: 'heard', text: heard.text, late: isLate(talk) },
         turn: { text: heard.text, offsetMs: heard.startedAtMs, interrupted: false },
@@ -118,7 +155,7 @@ async function reply(
   history: History,
   act: Extract<Act, { kind: 'reply' }>,
 ): Promise<DialogueEvent> {
-  const { brief, floor, log } = talk;
+  const { brief, clock, floor, log, wait } = talk;
   const stop = new AbortController();
   const answer = askModel(
     talk.model,
@@ -127,13 +164,18 @@ async function reply(
       messages: history.with(systemMessage(brief, act.cue)),
       tools: toolsFor(brief),
     },
+    {
+      // What is said before it does not wait for the model.
+      words: () => (act.lead.length === 0 || act.quiet ? wait.words(clock.now()) : undefined),
+      call: (call) => (call.name === 'opt_out' ? log.optedOut() : undefined),
+    },
     AbortSignal.any([stop.signal, talk.signal]),
   );
   const lastHeard = history.lastHeard;
   const uses: { call: ToolCall; use: ToolUse }[] = [];
   const outcome = answer.outcome.then((whole) => {
     for (const call of whole.calls) uses.push({ call, use: readToolCall(call, brief.resultSchema) });
-    if (whole.failure === null) log.release(noteOf(uses, lastHeard));
+    log.release(notesOf(uses, lastHeard));
     return whole;
   });
   const words = { given: false };
@@ -148,7 +190,8 @@ async function reply(
       heard,
       uses.map(({ call, use }) => ({ call, outcome: outcomeOf(use) })),
     );
-  if (said.failure === null && failure !== null && !interrupted) {
+  const optedOut = uses.some(({ use }) => use.kind === 'opt_out');
+  if (said.failure === null && failure !== null && !interrupted && !optedOut) {
     return { kind: 'failed', part: 'model', note: failure.note };
   }
   return spokenEvent(
@@ -194,12 +237,11 @@ async function* withFiller(
 }
 
 /** What is to be kept about the callee's words. A quote that they did not say proves nothing. */
-function noteOf(uses: readonly { readonly use: ToolUse }[], heard: string): Note | null {
-  if (uses.some(({ use }) => use.kind === 'opt_out')) return { kind: 'opted_out' };
-  for (const { use } of uses) {
-    if (use.kind === 'note' && use.note.kind === 'answer' && heard.includes(use.note.quote)) return use.note;
-  }
-  return null;
+function notesOf(uses: readonly { readonly use: ToolUse }[], heard: string): readonly Note[] {
+  return uses.reduce<readonly Note[]>((notes, { use }) => {
+    if (use.kind === 'opt_out') return withNote(notes, { kind: 'opted_out' });
+    return use.kind === 'note' && heard.includes(use.note.quote) ? withNote(notes, use.note) : notes;
+  }, []);
 }
 
 function outcomeOf(use: ToolUse): string {
@@ -216,9 +258,10 @@ function outcomeOf(use: ToolUse): string {
   }
 }
 
-function report({ log }: Talk, { spoken }: Said): void {
+function report({ log, wait }: Talk, { spoken, sound }: Said): void {
   const { heard, startedAtMs, interrupted } = spoken;
-  if (heard !== '') log.said({ text: heard, offsetMs: startedAtMs, interrupted });
+  if (heard === '') return;
+  log.said({ text: heard, offsetMs: startedAtMs, interrupted, latency: wait.end(sound) });
 }
 
 function spokenEvent(

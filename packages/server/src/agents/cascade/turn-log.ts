@@ -1,4 +1,5 @@
 import type { Note, TranscriptSink, Turn } from '../agent.ts';
+import { hasOptedOut, withNotes } from '../notes.ts';
 
 /**
  * Reports turns in order. The callee's last turn waits for what the model notes about it, at most until our answer
@@ -8,7 +9,7 @@ export class TurnLog {
   #sink: TranscriptSink;
   #held: Turn | null = null;
   /** A wish that must be on record, and found no turn of the callee. */
-  #owed: Note | null = null;
+  #owed: readonly Note[] = [];
 
   constructor(sink: TranscriptSink) {
     this.#sink = sink;
@@ -16,28 +17,34 @@ export class TurnLog {
 
   /** A turn of the callee, about which something may yet be noted. */
   hold(turn: Turn): void {
-    this.release(null);
+    this.release([]);
+    if (hasOptedOut(turn)) this.optedOut();
     this.#held = turn;
   }
 
-  /** Reports the held turn with a note, if there is one. */
-  release(note: Note | null): void {
+  /** The callee wants no more calls: told at once, whatever the held turn waits for. */
+  optedOut(): void {
+    this.#sink.optedOut();
+  }
+
+  /** Reports the held turn, if there is one, with what was noted about it. */
+  release(notes: readonly Note[]): void {
     const held = this.#held;
     this.#held = null;
-    if (held !== null) this.#sink.turn({ ...held, note: held.note ?? note });
-    else if (note?.kind === 'opted_out') this.#owed = note;
+    if (held !== null) this.#sink.turn({ ...held, notes: withNotes(held.notes, notes) });
+    else if (hasOptedOut({ notes })) this.#owed = [{ kind: 'opted_out' }];
   }
 
   /** What we said, as heard. */
-  said(turn: Omit<Turn, 'speaker' | 'note'>): void {
-    this.release(null);
-    this.#sink.turn({ ...turn, speaker: 'bot', note: this.#owed });
-    this.#owed = null;
+  said(turn: Omit<Turn, 'speaker' | 'notes'>): void {
+    this.release([]);
+    this.#sink.turn({ ...turn, speaker: 'bot', notes: this.#owed });
+    this.#owed = [];
   }
 
   /** Reports what is held, and nothing that comes later: the conversation is over. */
   close(): void {
-    this.release(null);
-    this.#sink = { turn: () => undefined };
+    this.release([]);
+    this.#sink = { turn: () => undefined, optedOut: () => undefined };
   }
 }

@@ -1,8 +1,10 @@
 /** A conversation on a leg that carries sound: G.711 goes to the provider and comes from it as it is, or as samples. */
 import { decodeG711, encodeG711, FRAME_MS, FRAME_SAMPLES, SILENCE } from '@trunkcall/sip';
 import type { AudioMedia, Leg } from '../../carriers/carrier.ts';
+import { VoiceActivity } from '../audio/voice-activity.ts';
 import type { Conversation, Side } from './conversation.ts';
 import type { Dialect } from './dialect.ts';
+import { answerFromMs } from './moves.ts';
 
 /** Kept while there is no session, so that the callee's first words are not lost: 10 s. */
 const maxKept = 500;
@@ -14,14 +16,26 @@ export function audioSide(leg: Leg<AudioMedia>, sound: Dialect['sound'], convers
   const kept: { readonly frame: Uint8Array; readonly startMs: number }[] = [];
   /** Leg time at which the sound of this session begins. */
   let beganAtMs: number | null = null;
+  // The server says when a turn is over, and not when its last sound was.
+  const activity = new VoiceActivity();
+  const samples = new Int16Array(FRAME_SAMPLES);
+  let lastSoundAtMs = clock.now();
 
   function append(frame: Uint8Array): void {
     const audio = sound === 'g711' ? Buffer.from(frame) : bytesOf(decodeG711(codec, frame));
     conversation.send({ type: 'input_audio_buffer.append', audio: audio.toString('base64') });
   }
 
+  function noticeAnswer(): void {
+    const fromMs = answerFromMs(conversation.session);
+    if (fromMs !== null && media.playedMs() > fromMs) conversation.take({ kind: 'answer_heard' });
+  }
+
   media.listen({
     frame(frame) {
+      activity.next(decodeG711(codec, frame, samples));
+      if (activity.loud) lastSoundAtMs = clock.now();
+      noticeAnswer();
       const { connection, machine, end } = conversation.session;
       if (end !== null) return;
       // Nothing that a machine makes heard while it records may interrupt the message.
@@ -38,6 +52,7 @@ export function audioSide(leg: Leg<AudioMedia>, sound: Dialect['sound'], convers
 
   return {
     playedMs: () => media.playedMs(),
+    lastSoundAtMs: () => lastSoundAtMs,
     connected() {
       beganAtMs = kept[0]?.startMs ?? clock.now();
       for (const { frame } of kept.splice(0)) append(frame);

@@ -1,6 +1,15 @@
 /** What the callee does: speaks, presses keys, answers as a machine, leaves. The rules behind `session.ts`. */
 import { message } from './client-events.ts';
-import { fallSilentAt, finish, interrupt, maxGoodbyes, send, startTurn, want } from './moves.ts';
+import {
+  fallSilentAt,
+  finish,
+  interrupt,
+  maxGoodbyes,
+  send,
+  startTurn,
+  startWaiting,
+  want,
+} from './moves.ts';
 import type { Draft } from './session.ts';
 import { changeTurn, endTurn } from './turn-order.ts';
 
@@ -17,6 +26,7 @@ const noticedAfterMs = 300;
 export function speechStarted(draft: Draft, itemId: string, startedAtMs: number | null): void {
   const key = itemId === '' ? `speech_${draft.atMs}` : itemId;
   draft.calleeSpeaking = true;
+  draft.waiting = null;
   draft.lastCallee = key;
   draft.activeAtMs = draft.atMs;
   const offsetMs = Math.min(startedAtMs ?? draft.atMs - noticedAfterMs, draft.atMs);
@@ -25,15 +35,18 @@ export function speechStarted(draft: Draft, itemId: string, startedAtMs: number 
   if (draft.machine !== 'leaving_message') interrupt(draft, !draft.plan.answersByItself);
 }
 
-export function speechStopped(draft: Draft, itemId: string): void {
+/** `stoppedAtMs` is the leg time of the callee's last sound. */
+export function speechStopped(draft: Draft, itemId: string, stoppedAtMs: number): void {
+  // Some servers tell only that the turn is over.
+  if (draft.calleeSpeaking || draft.waiting === null) startWaiting(draft, stoppedAtMs);
   draft.calleeSpeaking = false;
   draft.activeAtMs = draft.atMs;
   draft.order = endTurn(draft.order, turnOf(draft, itemId), draft.atMs);
 }
 
 /** The callee's turn is over. */
-export function tookTurn(draft: Draft, itemId: string): void {
-  speechStopped(draft, itemId);
+export function tookTurn(draft: Draft, itemId: string, stoppedAtMs: number): void {
+  speechStopped(draft, itemId, stoppedAtMs);
   const key = turnOf(draft, itemId);
   // Some servers tell of an item without telling that it began.
   startTurn(draft, { key, speaker: speakerOf(draft), offsetMs: draft.atMs });
@@ -89,6 +102,7 @@ function turnOf({ plan, order }: Draft, itemId: string): string {
 export function keyPressed(draft: Draft, key: string): void {
   draft.activeAtMs = draft.keysAtMs = draft.atMs;
   if (draft.keys.length < maxKeys) draft.keys += key;
+  draft.waiting = null;
   interrupt(draft, false);
 }
 
@@ -100,6 +114,7 @@ export function keysEntered(draft: Draft): void {
   send(draft, message('user', `(The person pressed these telephone keys: ${keys})`));
   startTurn(draft, { key, speaker: 'user', offsetMs: draft.keysAtMs });
   draft.order = changeTurn(draft.order, key, { text: keys, complete: true });
+  startWaiting(draft, draft.keysAtMs);
   answer(draft, false);
 }
 

@@ -36,6 +36,8 @@ export interface ConversationOptions {
 export interface Side {
   /** What was played of our sound, milliseconds. */
   playedMs(): number;
+  /** Leg time of the callee's last sound, as far as it can be told from noise. */
+  lastSoundAtMs(): number;
   /** A session stands: what was heard meanwhile is sent. */
   connected(): void;
   /** The provider's sound as the line takes it. */
@@ -143,6 +145,8 @@ export class Conversation {
         return this.send(effect.event);
       case 'turn':
         return this.#options.transcript.turn(effect.turn);
+      case 'opted_out':
+        return this.#options.transcript.optedOut();
       case 'await_words':
         void this.#options.clock.sleep(lastWordsMs, this.#over.signal).then((due) => {
           if (due) this.take({ kind: 'give_up' });
@@ -194,11 +198,7 @@ export class Conversation {
       }
       case 'audio': {
         const audio = this.#side.soundOf(event.audio);
-        return this.take({
-          kind: 'server',
-          event: { ...event, audio },
-          playedMs: this.#side.playedMs(),
-        });
+        return this.#take({ ...event, audio });
       }
       case 'speech_stopped':
       case 'committed':
@@ -209,8 +209,13 @@ export class Conversation {
       case 'tool_called':
       case 'response_done':
       case 'error':
-        return this.take({ kind: 'server', event, playedMs: this.#side.playedMs() });
+        return this.#take(event);
     }
+  }
+
+  #take(event: Extract<SessionEvent, { kind: 'server' }>['event']): void {
+    const [playedMs, lastSoundAtMs] = [this.#side.playedMs(), this.#side.lastSoundAtMs()];
+    this.take({ kind: 'server', event, playedMs, lastSoundAtMs });
   }
 
   #expires(atMs: number | null): void {

@@ -3,6 +3,7 @@ import type { ConversationEnd, Turn } from '../agent.ts';
 import { message, truncate, type ClientEvent } from './client-events.ts';
 import type { Draft, Session, Wanted } from './session.ts';
 import { beginTurn, changeTurn, takeAllTurns, takeTurns, type PendingTurn } from './turn-order.ts';
+import { latencyOf } from '../latency.ts';
 import { cutOff, orphan, silentVoice, wasCut, type HeardMessage } from './voice.ts';
 
 /** A response that runs, we do not know under which id. */
@@ -21,9 +22,12 @@ export function send(draft: Draft, event: ClientEvent): void {
 
 /** Wishes that nothing else may take the place of. */
 const strong: readonly Wanted[] = ['opted_out', 'message'];
+const answers: readonly Wanted[] = ['reply', 'opted_out'];
 
 export function want(draft: Draft, wanted: Wanted): void {
-  if (draft.wanted === null || !strong.includes(draft.wanted)) draft.wanted = wanted;
+  if (draft.wanted !== null && strong.includes(draft.wanted)) return;
+  // Whatever went wrong meanwhile, with whom wants no calls nothing else is left to say.
+  draft.wanted = draft.optedOut && wanted !== 'message' ? 'opted_out' : wanted;
 }
 
 /** Nothing is being said or prepared on our side. */
@@ -42,6 +46,8 @@ export function askIfPossible(draft: Draft): void {
   draft.wanted = null;
   draft.asked = { eventId, wanted, closing: closingOf(draft, wanted) };
   draft.askedCount += 1;
+  // Nobody waits for what we say of ourselves.
+  if (!answers.includes(wanted)) draft.waiting = null;
   draft.opened = true;
   draft.responseAtMs = draft.atMs;
   const response =
@@ -121,6 +127,42 @@ export function reportHeard(draft: Draft, heard: readonly HeardMessage[]): void 
     draft.order = changeTurn(draft.order, itemId, { text, interrupted: !whole, complete: true });
     noticeDisclosure(draft, text, whole);
   }
+}
+
+/** The callee has stopped, and waits for us. `stoppedAtMs` is leg time. */
+export function startWaiting(draft: Draft, stoppedAtMs: number): void {
+  if (draft.plan.media === 'speech' || draft.machine !== 'none') return;
+  draft.waiting = { stoppedAtMs: Math.min(stoppedAtMs, draft.atMs), decidedAtMs: draft.atMs, answer: null };
+}
+
+/** The first sound of what answers the callee has come. */
+export function answerCame(draft: Draft, itemId: string): void {
+  const { waiting } = draft;
+  if (waiting?.answer === null) draft.waiting = { ...waiting, answer: { itemId, cameAtMs: draft.atMs } };
+}
+
+/** So much of our sound is played when the answer begins to be heard; null when nobody waits for one. */
+export function answerFromMs({ waiting, voice }: Session): number | null {
+  if (waiting === null || waiting.answer === null || voice.cut !== null) return null;
+  const { itemId } = waiting.answer;
+  const startMs = voice.messages.find((message) => message.itemId === itemId)?.startMs;
+  return startMs === undefined || startMs === null ? null : voice.baseMs + startMs;
+}
+
+/** The wait is over, and its length is known. */
+export function answerHeard(draft: Draft): void {
+  const { waiting } = draft;
+  if (waiting === null || waiting.answer === null) return;
+  const { stoppedAtMs, decidedAtMs, answer } = waiting;
+  const latency = latencyOf({
+    stoppedAtMs,
+    decidedAtMs,
+    modelAtMs: answer.cameAtMs,
+    soundAtMs: null,
+    playedAtMs: draft.atMs,
+  });
+  draft.order = changeTurn(draft.order, answer.itemId, { latency });
+  draft.waiting = null;
 }
 
 /** For whom we call stands last in the first sentence. */

@@ -3,6 +3,8 @@ import * as callee from './callee.ts';
 import { message } from './client-events.ts';
 import type { ServerEvent } from './server-events.ts';
 import {
+  answerCame,
+  answerHeard,
   askAgain,
   askIfPossible,
   awaitsWords,
@@ -23,11 +25,11 @@ import {
 } from './moves.ts';
 import type { Draft, Effect, Plan, Session } from './session.ts';
 import { fireTimers } from './timers.ts';
-import { correctHistory, responseDone } from './tool-use.ts';
+import { correctHistory, noteOptOut, responseDone } from './tool-use.ts';
 import { changeTurn } from './turn-order.ts';
 import { addWords, playedOut, queueSound, setWords, wasCut } from './voice.ts';
 
-/** What a session of the server is about; those of sound and its times come with what was played by then. */
+/** What a session of the server is about, with what was played and heard by then. */
 export type SessionEvent =
   | {
       readonly kind: 'server';
@@ -36,6 +38,8 @@ export type SessionEvent =
         { kind: 'speech_started' | 'session_created' | 'session_updated' }
       >;
       readonly playedMs: number;
+      /** Leg time of the callee's last sound. */
+      readonly lastSoundAtMs: number;
     }
   /** The session's settings are in force. */
   | { readonly kind: 'connected' }
@@ -44,6 +48,8 @@ export type SessionEvent =
   /** The server ends the session at this leg time. */
   | { readonly kind: 'expires'; readonly legMs: number }
   | { readonly kind: 'played_out'; readonly mark: number }
+  /** The first sound of our answer is on the line. */
+  | { readonly kind: 'answer_heard' }
   | { readonly kind: 'cleared'; readonly playedMs: number }
   /** The line takes no more sound. */
   | { readonly kind: 'line_full' }
@@ -90,7 +96,9 @@ export function nextSession(plan: Plan, session: Session, event: SessionEvent, a
 function take(draft: Draft, event: SessionEvent): void {
   switch (event.kind) {
     case 'server':
-      return fromServer(draft, event.event, event.playedMs);
+      return fromServer(draft, event);
+    case 'answer_heard':
+      return answerHeard(draft);
     case 'connected':
       return connected(draft);
     case 'refused':
@@ -138,14 +146,14 @@ function take(draft: Draft, event: SessionEvent): void {
   }
 }
 
-type Told = Extract<SessionEvent, { kind: 'server' }>['event'];
+type Told = Extract<SessionEvent, { kind: 'server' }>;
 
-function fromServer(draft: Draft, event: Told, playedMs: number): void {
+function fromServer(draft: Draft, { event, playedMs, lastSoundAtMs }: Told): void {
   switch (event.kind) {
     case 'speech_stopped':
-      return callee.speechStopped(draft, event.itemId);
+      return callee.speechStopped(draft, event.itemId, lastSoundAtMs);
     case 'committed':
-      return callee.tookTurn(draft, event.itemId);
+      return callee.tookTurn(draft, event.itemId, lastSoundAtMs);
     case 'transcribed':
       return callee.writtenDown(draft, event.itemId, event.text);
     case 'response_created':
@@ -157,6 +165,8 @@ function fromServer(draft: Draft, event: Told, playedMs: number): void {
       return words(draft, event);
     case 'tool_called':
       if (event.responseId === draft.responseId) draft.calls = [...draft.calls, event.call];
+      // It protects a person, and waits for nothing.
+      if (event.call.name === 'opt_out') noteOptOut(draft);
       return;
     case 'response_done':
       return responseDone(draft, event);
@@ -191,6 +201,7 @@ function sound(draft: Draft, event: Extract<ServerEvent, { kind: 'audio' }>, pla
   startTurn(draft, { key: event.itemId, speaker: 'bot', offsetMs: draft.atMs + waitingMs });
   draft.voice = queueSound(voice, event, event.audio.length / bytesPerMs);
   draft.playing = draft.voiceCame = true;
+  answerCame(draft, event.itemId);
   draft.effects.push({ kind: 'play', audio: event.audio });
 }
 

@@ -49,6 +49,14 @@ export interface Asked {
   readonly closing: ConversationEnd | null;
 }
 
+/** A callee who waits for our answer; leg times. */
+export interface Waiting {
+  readonly stoppedAtMs: number;
+  readonly decidedAtMs: number;
+  /** The first sound of the answer has come, and this is its message. */
+  readonly answer: { readonly itemId: string; readonly cameAtMs: number } | null;
+}
+
 export interface Session {
   readonly connection: 'connecting' | 'up' | 'lost';
   readonly connectingSinceMs: number;
@@ -88,6 +96,10 @@ export interface Session {
   readonly lastWords: string;
   /** How often the callee said the same again. */
   readonly repeats: number;
+  /** They want no more calls. */
+  readonly optedOut: boolean;
+  /** The turn of the callee that nothing was heard of us about. */
+  readonly waiting: Waiting | null;
   /** When anything last happened that a person would notice. */
   readonly activeAtMs: number;
   readonly pressed: number;
@@ -118,6 +130,7 @@ export type Effect =
   | { readonly kind: 'say'; readonly text: string; readonly itemIds: readonly string[] }
   | { readonly kind: 'press'; readonly keys: string }
   | { readonly kind: 'turn'; readonly turn: Turn }
+  | { readonly kind: 'opted_out' }
   /** The conversation is over but for missing words; they are awaited a little. */
   | { readonly kind: 'await_words' }
   | { readonly kind: 'end'; readonly end: ConversationEnd };
@@ -159,6 +172,8 @@ export function beginSession(wrapUpAtMs: number, atMs: number): Session {
     silences: 0,
     lastWords: '',
     repeats: 0,
+    optedOut: false,
+    waiting: null,
     activeAtMs: atMs,
     pressed: 0,
     machine: 'none',

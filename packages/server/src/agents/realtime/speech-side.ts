@@ -75,6 +75,7 @@ export function speechSide(leg: Leg<SpeechMedia>, conversation: Conversation): S
 
   return {
     playedMs: () => 0,
+    lastSoundAtMs: () => clock.now(),
     connected: () => undefined,
     soundOf: (audio) => audio,
     legTimeOf: () => null,

@@ -1,4 +1,6 @@
 /** The end of a response, and what the tools that it called do. The rules behind `session.ts`. */
+import type { Note } from '../agent.ts';
+import { withNote } from '../notes.ts';
 import { message, toolOutput } from './client-events.ts';
 import { leaveMessage } from './callee.ts';
 import type { ServerEvent } from './server-events.ts';
@@ -102,29 +104,23 @@ function useTool(draft: Draft, call: ToolCall, spoke: boolean): void {
   }
 }
 
-type Answer = {
-  readonly kind: 'answer';
-  readonly field: string;
-  readonly value: string | number | boolean;
-  readonly quote: string;
-};
-
-/** One note a turn: the first field that was noted of it, in its last wording. */
-function noteOf(draft: Draft, key: string, note: Answer): void {
-  const before = draft.order.find((turn) => turn.key === key)?.note ?? null;
-  if (before !== null && (before.kind !== 'answer' || before.field !== note.field)) return;
-  draft.order = changeTurn(draft.order, key, { note });
+function noteOf(draft: Draft, key: string, note: Note): void {
+  const notes = draft.order.find((turn) => turn.key === key)?.notes ?? [];
+  draft.order = changeTurn(draft.order, key, { notes: withNote(notes, note) });
 }
 
 /** The wish not to be called must be kept, whatever else there is: without a turn to hold it, it gets its own. */
-function noteOptOut(draft: Draft): void {
+export function noteOptOut(draft: Draft): void {
+  if (draft.optedOut) return;
+  draft.optedOut = true;
+  draft.effects.push({ kind: 'opted_out' });
   let key = draft.order.findLast(({ speaker }) => speaker !== 'bot')?.key;
   if (key === undefined) {
     key = `wish_${draft.atMs}`;
     startTurn(draft, { key, speaker: 'unknown', offsetMs: draft.atMs });
     draft.order = changeTurn(draft.order, key, { complete: true });
   }
-  draft.order = changeTurn(draft.order, key, { note: { kind: 'opted_out' } });
+  noteOf(draft, key, { kind: 'opted_out' });
 }
 
 function metMachine(draft: Draft, machine: Machine, reply: (output: string) => void): void {

@@ -3,7 +3,9 @@
  * to it. Turns come out at the head as soon as they are complete; one that is not complete in time comes out as it
  * is, or not at all when nothing of it is known.
  */
+import type { TurnLatency } from '@trunkcall/contract';
 import type { Note, Turn } from '../agent.ts';
+import { hasOptedOut } from '../notes.ts';
 
 /** How long the words of a turn may be awaited after it was over, milliseconds. */
 const patienceMs = 8_000;
@@ -18,7 +20,8 @@ export interface PendingTurn {
   readonly offsetMs: number;
   readonly text: string;
   readonly interrupted: boolean;
-  readonly note: Note | null;
+  readonly notes: readonly Note[];
+  readonly latency: TurnLatency | null;
   /** Nothing more will be known of it. */
   readonly complete: boolean;
   /** Leg time from which it no longer holds up those behind it; null while it is going on. */
@@ -33,7 +36,15 @@ export function beginTurn(
   turn: Pick<PendingTurn, 'key' | 'speaker' | 'offsetMs'>,
 ): TurnOrder {
   if (order.some(({ key }) => key === turn.key)) return order;
-  const pending = { ...turn, text: '', interrupted: false, note: null, complete: false, dueAtMs: null };
+  const pending: PendingTurn = {
+    ...turn,
+    text: '',
+    interrupted: false,
+    notes: [],
+    latency: null,
+    complete: false,
+    dueAtMs: null,
+  };
   const behind = order.findIndex(({ offsetMs }) => offsetMs > turn.offsetMs);
   return order.toSpliced(behind === -1 ? order.length : behind, 0, pending);
 }
@@ -74,12 +85,14 @@ function goesOut(order: TurnOrder, index: number, atMs: number): boolean {
   );
 }
 
-function turnOf({ speaker, text, offsetMs, interrupted, note }: PendingTurn): Turn[] {
-  const words = text.trim() || (note?.kind === 'opted_out' ? unheardWish : '');
-  return words === '' ? [] : [{ speaker, text: words, offsetMs, interrupted, note: quoting(note, words) }];
+function turnOf(turn: PendingTurn): Turn[] {
+  const { speaker, text, offsetMs, interrupted, latency } = turn;
+  const words = text.trim() || (hasOptedOut(turn) ? unheardWish : '');
+  const notes = turn.notes.map((note) => quoting(note, words));
+  return words === '' ? [] : [{ speaker, text: words, offsetMs, interrupted, notes, latency }];
 }
 
 /** The model quotes what it heard, and another one wrote it down: where they differ the turn itself is the evidence. */
-function quoting(note: Note | null, words: string): Note | null {
-  return note?.kind === 'answer' && !words.includes(note.quote) ? { ...note, quote: words } : note;
+function quoting(note: Note, words: string): Note {
+  return note.kind === 'answer' && !words.includes(note.quote) ? { ...note, quote: words } : note;
 }

@@ -28,7 +28,14 @@ export function announcement({ hear, say, transcript }: Announcement): Talk<Anno
     async proceed(_, heard) {
       if (heard.kind === 'utterance') {
         const { text, startedAtMs: offsetMs } = heard;
-        transcript.turn({ speaker: 'user', text, offsetMs, interrupted: false, note: null });
+        transcript.turn({
+          speaker: 'user',
+          text,
+          offsetMs,
+          interrupted: false,
+          notes: [],
+          latency: null,
+        });
       }
       const said = await say();
       if (said.kind === 'failed') {

@@ -1,6 +1,7 @@
 /** The keypad dialogue on a leg that carries sound. All decisions are in `keypad.ts`. */
 import type { AudioMedia, Leg } from '../../carriers/carrier.ts';
 import type { TranscriptSink } from '../agent.ts';
+import { latencyOf } from '../latency.ts';
 import type { AudioHeard } from '../audio/ear.ts';
 import { speechOver } from '../audio/speech-over.ts';
 import type { Synthesizer } from '../audio/synthesizer.ts';
@@ -40,6 +41,8 @@ export function keypadTalk(talk: KeypadTalk): Talk<KeypadDialogue, Present> {
   const speech = speechOver(leg, talk.synthesizer, talk.locale);
   let voiceInterruptions = 0;
   let interrupted = false;
+  /** Whom our next words answer. */
+  let waiting: { readonly stoppedAtMs: number; readonly decidedAtMs: number } | null = null;
 
   async function listen(dialogue: KeypadDialogue): Promise<Present | null> {
     const patience = keypadPatienceMs(script, dialogue);
@@ -49,6 +52,8 @@ export function keypadTalk(talk: KeypadTalk): Talk<KeypadDialogue, Present> {
       maxKeysNow(script, dialogue),
     );
     if (heard.kind === 'left') return null;
+    const answerable = heard.kind === 'keys' || heard.kind === 'voice';
+    waiting = answerable ? { stoppedAtMs: heard.endedAtMs, decidedAtMs: leg.clock.now() } : null;
     if (interrupted && heard.kind === 'voice') voiceInterruptions += 1;
     return heard;
   }
@@ -60,8 +65,12 @@ export function keypadTalk(talk: KeypadTalk): Talk<KeypadDialogue, Present> {
     if (said.kind === 'failed') {
       return { dialogue: { ...dialogue, end: { kind: 'failed', note: said.note } }, interrupted: false };
     }
-    const { spoken } = said;
-    if (spoken.heard !== '') transcript.turn(botTurn(spoken));
+    const { spoken, sound } = said;
+    const latency =
+      waiting === null || sound === null
+        ? null
+        : latencyOf({ ...waiting, modelAtMs: null, soundAtMs: sound.madeAtMs, playedAtMs: sound.playedAtMs });
+    if (spoken.heard !== '') transcript.turn({ ...botTurn(spoken), latency });
     interrupted = spoken.interrupted;
     return { dialogue: afterHearing(script, dialogue, spoken.heard), interrupted };
   }
@@ -73,7 +82,9 @@ export function keypadTalk(talk: KeypadTalk): Talk<KeypadDialogue, Present> {
       const step = nextKeypadStep(script, dialogue, eventOf(heard, leg.clock.now() >= wrapUpAtMs));
       if (heard.kind === 'keys' || heard.kind === 'voice') {
         const { written: text, speaker, note } = step;
-        transcript.turn({ speaker, text, offsetMs: heard.startedAtMs, interrupted: false, note });
+        const notes = note === null ? [] : [note];
+        const offsetMs = heard.startedAtMs;
+        transcript.turn({ speaker, text, offsetMs, interrupted: false, notes, latency: null });
       }
       return speak(step);
     },

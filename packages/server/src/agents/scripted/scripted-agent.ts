@@ -52,7 +52,7 @@ export function createScriptedAgent({ clock, synthesizer }: ScriptedAgentOptions
           : [texts.disclosure(script.callerName), brief.announcement, texts.goodbye].join(' ');
       if (media.kind === 'speech') {
         if (only !== null) {
-          const say = async () => ({ kind: 'said', spoken: await media.say(only) }) as const;
+          const say = async () => ({ kind: 'said', spoken: await media.say(only), sound: null }) as const;
           return hold(announcement({ say, hear: (ms) => media.hear(ms), transcript }), signal);
         }
         return hold(speechTalk({ script, leg: { ...leg, media }, transcript, wrapUpAtMs }), signal);

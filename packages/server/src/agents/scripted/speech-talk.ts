@@ -64,7 +64,8 @@ function report({ transcript }: SpeechTalk, heard: Extract<Heard, { kind: 'utter
     text: heard.text,
     offsetMs: heard.startedAtMs,
     interrupted: false,
-    note: step.note,
+    notes: step.note === null ? [] : [step.note],
+    latency: null,
   });
 }
 
@@ -90,5 +91,5 @@ async function speak(
 
 /** What we said, as far as it was heard. */
 export function botTurn({ heard, startedAtMs, interrupted }: Spoken): Turn {
-  return { speaker: 'bot', text: heard, offsetMs: startedAtMs, interrupted, note: null };
+  return { speaker: 'bot', text: heard, offsetMs: startedAtMs, interrupted, notes: [], latency: null };
 }

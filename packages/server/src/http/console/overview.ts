@@ -3,7 +3,14 @@ import type { FastifyInstance } from 'fastify';
 import { getAccount } from '../../authoring/accounts.ts';
 import type { Readiness } from '../../authoring/readiness.ts';
 import { monthOf } from '../../billing/budget.ts';
-import { readFirstWords, readOutcomes, readWaiting, type OutcomeRow } from '../../storage/console-views.ts';
+import {
+  readAnswerWaits,
+  readFirstWords,
+  readOutcomes,
+  readWaiting,
+  type OutcomeRow,
+  type QuantilesRow,
+} from '../../storage/console-views.ts';
 import type { Database } from '../../storage/database.ts';
 import { listGoals } from '../../storage/goals.ts';
 import { findUsageMonth } from '../../storage/usage.ts';
@@ -16,6 +23,8 @@ const hours = 24;
 const hourMs = 3_600_000;
 /** Of an account with more runs a day the newest are a fair picture. */
 const maxRuns = 5_000;
+/** Of each run. */
+const maxTurns = 40;
 const lateAfterSeconds = 60;
 const maxAlerts = 20;
 
@@ -46,6 +55,7 @@ async function readOverview(
   const [waiting] = await db.query(readWaiting, [accountId]);
   const rows = await db.query(readOutcomes, [accountId, firstId, maxRuns, new Date(fromMs)]);
   const [words] = await db.query(readFirstWords, [accountId, firstId, maxRuns]);
+  const [waits] = await db.query(readAnswerWaits, [accountId, firstId, maxRuns, maxTurns]);
   const oldest = waiting?.oldest_seconds ?? null;
   const late = oldest !== null && oldest > lateAfterSeconds;
   const goals = await db.query(listGoals, [accountId, null, 100]);
@@ -63,8 +73,8 @@ async function readOverview(
     runs: sum(rows),
     counted_at_most: maxRuns,
     ...summary(rows),
-    first_word:
-      words === undefined || words.p50 === null ? null : { p50: words.p50, p95: words.p95 ?? words.p50 },
+    first_word: quantiles(words),
+    answer_wait: quantiles(waits),
     hours: Array.from({ length: hours }, (_, hour) => hourView(rows, hour, fromMs)),
     alerts: [
       ...(late ? [{ message: `Calls have waited for ${Math.round(oldest)} s.`, goal_id: null }] : []),
@@ -87,6 +97,9 @@ async function readBudgetAlert(
   if (reached === null) return null;
   return `This month’s calls would cost ${used} USD: ${percent} % of the budget of ${monthly} USD. ${usageNotice}`;
 }
+
+const quantiles = (row: QuantilesRow | undefined) =>
+  row === undefined || row.p50 === null ? null : { p50: row.p50, p95: row.p95 ?? row.p50 };
 
 const sum = (rows: readonly OutcomeRow[]): number => rows.reduce((total, { runs }) => total + runs, 0);
 

@@ -7,7 +7,7 @@
 import type { ResultSchema } from '@trunkcall/contract';
 import type { Chat, Question } from '../../platform/chat/chat.ts';
 import type { AnswerProblem } from '../../platform/chat/answer-schema.ts';
-import type { Turn } from '../../agents/agent.ts';
+import type { SpokenTurn } from '../../agents/agent.ts';
 import type { ExtractionTask, Extractor, FieldEvidence } from '../extractor.ts';
 import { createScriptedExtractor } from '../scripted-extractor.ts';
 import { claimsIn, claimsSchema } from './evidence.ts';
@@ -72,7 +72,7 @@ function questionOf({ resultSchema: schema, turns, heldOn }: ExtractionTask): Qu
 /** The claims that the callee's words support, by field. */
 function supported(
   schema: ResultSchema,
-  turns: readonly Turn[],
+  turns: readonly SpokenTurn[],
   { fields }: Answer,
 ): [string, FieldEvidence][] {
   return claimsIn(schema, fields).flatMap((placed): [string, FieldEvidence][] => {

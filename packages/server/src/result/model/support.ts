@@ -6,7 +6,7 @@ import type { Scalar } from '@trunkcall/contract';
 import { languages, localeFor } from '../../agents/scripted/locales/locale.ts';
 import { findNumbers } from '../../agents/scripted/understanding/numbers.ts';
 import { fold } from '../../agents/scripted/understanding/text.ts';
-import type { Turn } from '../../agents/agent.ts';
+import type { SpokenTurn } from '../../agents/agent.ts';
 import type { FieldEvidence } from '../extractor.ts';
 import type { PlacedClaim } from './evidence.ts';
 
@@ -29,7 +29,7 @@ const leastConfidence = 0.2;
  * A number must have been said: by the callee in a cited turn, or by us right before it, for the callee to say yes to.
  * Free text must have a word of what was said there and not be much longer: an extract does not grow.
  */
-export function supportOf({ claim, node }: PlacedClaim, turns: readonly Turn[]): Supported {
+export function supportOf({ claim, node }: PlacedClaim, turns: readonly SpokenTurn[]): Supported {
   const cited = claim.turns.filter((index) => (turns[index]?.speaker ?? 'bot') !== 'bot');
   if (cited.length === 0) return refused('cites no turn of the callee');
   const quote = cited.flatMap((index) => literalQuote(turns[index]?.text ?? '', claim.quote) ?? [])[0];

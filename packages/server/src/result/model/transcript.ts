@@ -4,7 +4,7 @@
  * One turn is one JSON object on one line, with `<` and `>` escaped: nothing that is said can begin a line, end the
  * fence, or pass for a turn of somebody else.
  */
-import type { Turn } from '../../agents/agent.ts';
+import type { SpokenTurn } from '../../agents/agent.ts';
 import { cut } from '../../platform/cut.ts';
 
 /** Of all transcripts in a question, UTF-16 units: hours of talk. */
@@ -13,7 +13,7 @@ const maxTurnLength = 4_000;
 const speakers = { bot: 'us', user: 'callee', unknown: 'unclear' } as const;
 
 /** The transcript, fenced. What goes beyond `maxLength` is left out at the beginning; turns keep their numbers. */
-export function fencedTranscript(turns: readonly Turn[], maxLength = maxTranscripts): string {
+export function fencedTranscript(turns: readonly SpokenTurn[], maxLength = maxTranscripts): string {
   const lines: string[] = [];
   let length = 0;
   for (const [turn, { speaker, text }] of [...turns.entries()].reverse()) {

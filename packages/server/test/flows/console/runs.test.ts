@@ -4,6 +4,7 @@ import type {
   ConsoleRun,
   ConsoleRunDetail,
   OperatorList,
+  TurnLatency,
 } from '@trunkcall/contract';
 import { Trunkcall } from '@trunkcall/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -93,6 +94,7 @@ describe.each(databases)('runs in the console on %s', (kind) => {
       runs: 4,
       answer_rate: null,
       first_word: null,
+      answer_wait: null,
     });
     expect(overview.outcomes).toEqual([
       { status: 'in_progress', error: null, runs: 3 },
@@ -102,18 +104,34 @@ describe.each(databases)('runs in the console on %s', (kind) => {
     expect(overview.hours.reduce((sum, { others }) => sum + others, 0)).toBe(4);
   });
 
-  test('the first words of answered calls are measured', async () => {
+  test('the first words of answered calls are measured, and how long callees waited for answers', async () => {
     const { db } = service.database;
+    const latency: TurnLatency = {
+      endpointing_ms: 500,
+      model_ms: 200,
+      speech_ms: null,
+      transport_ms: 40,
+      total_ms: 740,
+    };
     const run = await start(goalId, '+12025550100');
     const attempt = ids.next('att');
     await db.execute(`
       insert into attempts (id, run_id, number, carrier, state, outcome, answered_at, ended_at)
         values ('${attempt}', '${run.run_id}', 1, 'simulated', 'ended', 'conversation', now(), now());
-      insert into turns (attempt_id, index, speaker, text, offset_ms, interrupted)
-        values ('${attempt}', 0, 'user', 'Hello?', 100, false), ('${attempt}', 1, 'bot', 'Hi', 900, false);
+      insert into turns (attempt_id, index, speaker, text, offset_ms, interrupted, latency) values
+        ('${attempt}', 0, 'user', 'Hello?', 100, false, null),
+        ('${attempt}', 1, 'bot', 'Hi', 900, false, '${JSON.stringify(latency)}'),
+        ('${attempt}', 2, 'bot', 'Are you there?', 9000, false, null);
       update runs set attempt_id = '${attempt}' where id = '${run.run_id}';`);
     const overview = await viewer.get<ConsoleOverview>(`/accounts/${service.accountId}/overview`);
-    expect(overview).toMatchObject({ answer_rate: 1, result_rate: 0, first_word: { p50: 0.9, p95: 0.9 } });
+    expect(overview).toMatchObject({
+      answer_rate: 1,
+      result_rate: 0,
+      first_word: { p50: 0.9, p95: 0.9 },
+      answer_wait: { p50: 0.74, p95: 0.74 },
+    });
+    const { transcript } = await viewer.get<ConsoleRunDetail>(`/runs/${run.id}`);
+    expect(transcript.map((turn) => turn.latency)).toEqual([null, latency, null]);
   });
 
   test('a live stream tells that a run has moved, to those who may see it', async () => {

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import type { ResultSchema } from '@trunkcall/contract';
 import { describe, expect, it } from 'vitest';
+import { hasOptedOut } from '../../../src/agents/notes.ts';
 import { findEspeak } from '../../../src/agents/audio/espeak.ts';
 import { createScriptedAgent } from '../../../src/agents/scripted/scripted-agent.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
@@ -81,7 +82,7 @@ describe('a call by keys', () => {
     const { end, drawn, turns } = await call(person([[/^For no/, '9']]));
     expect(end).toEqual({ kind: 'opted_out' });
     expect(drawn).toMatchObject({ code: 'result_unavailable', detailCode: 'opted_out' });
-    expect(turns.find(({ note }) => note?.kind === 'opted_out')).toMatchObject({
+    expect(turns.find(hasOptedOut)).toMatchObject({
       speaker: 'user',
       text: '[9]',
     });

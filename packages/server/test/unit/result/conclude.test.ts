@@ -1,6 +1,6 @@
 import type { CallSchema, CallSchemaNode, DetailCode, Scalar } from '@trunkcall/contract';
 import { describe, expect, it } from 'vitest';
-import type { Note, Turn } from '../../../src/agents/agent.ts';
+import type { Note, SpokenTurn } from '../../../src/agents/agent.ts';
 import {
   drawConclusion,
   type ConcludedRecipient,
@@ -16,16 +16,23 @@ const object = (
 ): CallSchema => ({ type: 'object', properties, required, additionalProperties: false });
 const schema = object({ free: { type: 'boolean' }, best_price: { type: 'number' } }, ['free']);
 
-const turn = (text: string, note: Note | null = null, speaker: Turn['speaker'] = 'user'): Turn => ({
+const turn = (
+  text: string,
+  note: Note | null = null,
+  speaker: SpokenTurn['speaker'] = 'user',
+): SpokenTurn => ({
   speaker,
   text,
   offsetMs: 0,
   interrupted: false,
-  note,
+  notes: note === null ? [] : [note],
 });
 const answer = (field: string, value: Scalar, quote: string) =>
   turn(`Well, ${quote}.`, { kind: 'answer', field, value, quote });
-const spoke = (turns: readonly Turn[], result: ConcludedRecipient['result'] = null): ConcludedRecipient => ({
+const spoke = (
+  turns: readonly SpokenTurn[],
+  result: ConcludedRecipient['result'] = null,
+): ConcludedRecipient => ({
   status: 'completed',
   outcome: null,
   turns: [turn('Hello, this is an automated assistant.', null, 'bot'), ...turns],

@@ -1,6 +1,6 @@
 import type { CallSchema, Scalar } from '@trunkcall/contract';
 import { describe, expect, it } from 'vitest';
-import type { Note, Turn } from '../../../src/agents/agent.ts';
+import type { Note, SpokenTurn } from '../../../src/agents/agent.ts';
 import { drawCallResult } from '../../../src/result/draw-call-result.ts';
 import { drawFields } from '../../../src/result/draw-result.ts';
 import type { Extractor, FieldEvidence } from '../../../src/result/extractor.ts';
@@ -23,12 +23,16 @@ const schema: CallSchema = {
   },
   required: ['agreed', 'tags', 'mood'],
 };
-const turn = (text: string, note: Note | null = null, speaker: Turn['speaker'] = 'user'): Turn => ({
+const turn = (
+  text: string,
+  note: Note | null = null,
+  speaker: SpokenTurn['speaker'] = 'user',
+): SpokenTurn => ({
   speaker,
   text,
   offsetMs: 0,
   interrupted: false,
-  note,
+  notes: note === null ? [] : [note],
 });
 const answer = (field: string, value: Scalar, quote: string): Note => ({
   kind: 'answer',
@@ -38,7 +42,7 @@ const answer = (field: string, value: Scalar, quote: string): Note => ({
 });
 
 async function draw(
-  turns: readonly Turn[],
+  turns: readonly SpokenTurn[],
   extractor: Extractor = createScriptedExtractor(),
   wanted = schema,
 ) {

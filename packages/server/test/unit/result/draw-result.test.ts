@@ -1,6 +1,6 @@
 import type { ResultSchema } from '@trunkcall/contract';
 import { describe, expect, it } from 'vitest';
-import type { Note, Turn } from '../../../src/agents/agent.ts';
+import type { Note, SpokenTurn } from '../../../src/agents/agent.ts';
 import { drawResult } from '../../../src/result/draw-result.ts';
 import type { Extraction, Extractor } from '../../../src/result/extractor.ts';
 import { createScriptedExtractor } from '../../../src/result/scripted-extractor.ts';
@@ -17,12 +17,16 @@ const resultSchema: ResultSchema = {
 };
 const signal = new AbortController().signal;
 
-const turn = (text: string, note: Note | null = null, speaker: Turn['speaker'] = 'user'): Turn => ({
+const turn = (
+  text: string,
+  note: Note | null = null,
+  speaker: SpokenTurn['speaker'] = 'user',
+): SpokenTurn => ({
   speaker,
   text,
   offsetMs: 0,
   interrupted: false,
-  note,
+  notes: note === null ? [] : [note],
 });
 const answer = (field: string, value: string | number | boolean, quote: string): Note => ({
   kind: 'answer',
@@ -30,7 +34,7 @@ const answer = (field: string, value: string | number | boolean, quote: string):
   value,
   quote,
 });
-const draw = (turns: readonly Turn[], schema = resultSchema) =>
+const draw = (turns: readonly SpokenTurn[], schema = resultSchema) =>
   drawResult({ resultSchema: schema, turns }, createScriptedExtractor(), signal);
 const requiring = (...required: string[]): ResultSchema => ({ ...resultSchema, required });
 

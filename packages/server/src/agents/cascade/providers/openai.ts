@@ -105,7 +105,7 @@ export function createOpenAiChat(endpoint: Endpoint): ChatModel {
           { signal: deadline.signal },
         ),
       );
-      yield* answerOf(readWithin(deadline, stream, limits));
+      yield* answerOf(readWithin(deadline, stream, limits), wholeByName(request.tools));
     } catch (error) {
       yield noteOf('the chat model', error, deadline);
     } finally {
@@ -116,8 +116,21 @@ export function createOpenAiChat(endpoint: Endpoint): ChatModel {
   return { answer: (request, signal) => triedTwice(endpoint.clock, signal, () => once(request, signal)) };
 }
 
-async function* answerOf(chunks: AsyncIterable<ChatCompletionChunk>): AsyncGenerator<AnswerPart> {
+/** Tools that take nothing: their calls are whole with their names. */
+function wholeByName(tools: ChatRequest['tools']): ReadonlySet<string> {
+  const takesNothing = ({ parameters }: ChatRequest['tools'][number]) => {
+    const { properties } = parameters as { readonly properties?: object };
+    return properties !== undefined && Object.keys(properties).length === 0;
+  };
+  return new Set(tools.filter(takesNothing).map(({ name }) => name));
+}
+
+async function* answerOf(
+  chunks: AsyncIterable<ChatCompletionChunk>,
+  wholeAtOnce: ReadonlySet<string>,
+): AsyncGenerator<AnswerPart> {
   const calls = new Map<number, ToolCall>();
+  const given = new Set<number>();
   let length = 0;
   let finished = false;
   for await (const { choices } of chunks) {
@@ -127,7 +140,13 @@ async function* answerOf(chunks: AsyncIterable<ChatCompletionChunk>): AsyncGener
     const text = choice.delta?.content ?? '';
     length += text.length;
     if (text !== '') yield { kind: 'text', text };
-    for (const piece of choice.delta?.tool_calls ?? []) gather(calls, piece);
+    for (const piece of choice.delta?.tool_calls ?? []) {
+      gather(calls, piece);
+      const call = calls.get(piece.index);
+      if (call === undefined || given.has(piece.index) || !wholeAtOnce.has(call.name)) continue;
+      given.add(piece.index);
+      yield { kind: 'tool', call: { ...call, arguments: '{}' } };
+    }
     if (length > maxAnswerLength) break;
   }
   // A stream that was cut looks like one that has ended, but for this.
@@ -135,7 +154,7 @@ async function* answerOf(chunks: AsyncIterable<ChatCompletionChunk>): AsyncGener
     yield failed('the chat model broke off');
     return;
   }
-  for (const call of calls.values()) yield { kind: 'tool', call };
+  for (const [index, call] of calls) if (!given.has(index)) yield { kind: 'tool', call };
 }
 
 type CallPiece = NonNullable<ChatCompletionChunk.Choice.Delta['tool_calls']>[number];

@@ -66,6 +66,8 @@ interface HeldTalk {
   readonly end: ConversationEnd;
   readonly turns: readonly Turn[];
   readonly line: SoundLine;
+  /** How many turns were reported when the wish not to be called again was told. */
+  readonly optOutAfter: number | null;
 }
 
 async function hold(person: Person, over: Partial<Brief> = {}, law: 'mu' | 'a' = 'mu'): Promise<HeldTalk> {
@@ -77,6 +79,7 @@ async function hold(person: Person, over: Partial<Brief> = {}, law: 'mu' | 'a' =
   });
   const line = new SoundLine(law);
   const turns: Turn[] = [];
+  let optOutAfter: number | null = null;
   const brief = {
     ...briefFor({ resultSchema: deliverySchema }),
     settings: { kind: 'cascade' } as const,
@@ -86,12 +89,12 @@ async function hold(person: Person, over: Partial<Brief> = {}, law: 'mu' | 'a' =
   const end = await agent.converse(
     brief,
     line.leg,
-    { turn: (turn) => turns.push(turn) },
+    { turn: (turn) => turns.push(turn), optedOut: () => (optOutAfter ??= turns.length) },
     new AbortController().signal,
   );
   await line.leg.hangUp();
   await played;
-  return { end, turns, line };
+  return { end, turns, line, optOutAfter };
 }
 
 const written = (turns: readonly Turn[]) =>
@@ -219,9 +222,10 @@ describe.skipIf(espeakMissing)('the cascade agent on a line that carries sound',
   });
 
   it('keeps a wish not to be called on record, whatever the model does', async () => {
-    const { end, turns } = await hold(answering(enough));
+    const { end, turns, optOutAfter } = await hold(answering(enough));
     expect(end).toEqual({ kind: 'opted_out' });
-    expect(turns[2]).toMatchObject({ speaker: 'user', note: { kind: 'opted_out' } });
+    expect(turns[2]).toMatchObject({ speaker: 'user', notes: [{ kind: 'opted_out' }] });
+    expect(optOutAfter).toBe(2);
     expect(turns[3]?.text).toContain('We will not call you again.');
     const asked = await hold(async (line) => {
       script = (heard) =>
@@ -231,7 +235,69 @@ describe.skipIf(espeakMissing)('the cascade agent on a line that carries sound',
       await answering(nothing)(line);
     });
     expect(asked.end).toEqual({ kind: 'opted_out' });
-    expect(asked.turns[2]).toMatchObject({ text: nothing, note: { kind: 'opted_out' } });
+    expect(asked.turns[2]).toMatchObject({ text: nothing, notes: [{ kind: 'opted_out' }] });
+  });
+
+  it('keeps a wish not to be called that the model understood before it broke off', async () => {
+    const { end, turns, optOutAfter } = await hold(async (line) => {
+      script = (heard) =>
+        heard === hello
+          ? { text: 'How are you?' }
+          : { text: 'I see.', tools: [{ name: 'opt_out', arguments: {} }, endCall] };
+      await line.say(spoken(hello));
+      await line.listen();
+      server.faults.chat.push('drop_tools');
+      await line.say(spoken(nothing));
+    });
+    expect(end).toEqual({ kind: 'opted_out' });
+    expect(optOutAfter).toBe(2);
+    expect(turns[2]).toMatchObject({ text: nothing, notes: [{ kind: 'opted_out' }] });
+    expect(turns.at(-1)?.text).toContain('We will not call you again.');
+  });
+
+  it('keeps every fact of one turn, each in its last wording', async () => {
+    const noted = (field: string, value: unknown) => ({
+      name: 'note',
+      arguments: { field, value, quote: evening },
+    });
+    script = (heard) =>
+      heard === hello
+        ? { text: 'When?' }
+        : {
+            text: 'Goodbye.',
+            tools: [
+              noted('somebody_home', false),
+              noted('part_of_day', 'evening'),
+              noted('somebody_home', true),
+              endCall,
+            ],
+          };
+    const { turns } = await hold(answering(evening));
+    expect(turns[2]?.notes).toMatchObject([
+      { field: 'part_of_day', value: 'evening' },
+      { field: 'somebody_home', value: true },
+    ]);
+  });
+
+  it('says what the callee waited for: the end of the turn, the model, the voice, the line', async () => {
+    script = (heard) =>
+      heard === hello ? { text: 'Are you there?' } : { text: 'Goodbye.', tools: [endCall] };
+    const { turns } = await hold(async (line) => {
+      await line.say(spoken(hello));
+      await line.listen();
+      server.faults.chat.push('late');
+      await line.say(spoken(yes));
+    });
+    const [, opening, , answer] = turns.map(({ latency }) => latency);
+    // Our first sentence is ours: no model is waited for.
+    expect(opening).toMatchObject({ model_ms: null });
+    expect(answer?.endpointing_ms).toBeGreaterThanOrEqual(500);
+    expect(answer?.endpointing_ms).toBeLessThan(1_500);
+    // 600 ms of the wall clock, on a line that is ten times as fast.
+    expect(answer?.model_ms).toBeGreaterThanOrEqual(5_500);
+    expect(answer?.speech_ms).toBeGreaterThanOrEqual(0);
+    expect(answer?.transport_ms).toBeLessThanOrEqual(500);
+    expect(turns.filter(({ latency }) => latency !== null).length).toBe(2);
   });
 
   it('leaves a message after the beep of an answering machine', async () => {

@@ -59,7 +59,7 @@ const request: ChatRequest = {
       type: 'function',
       name: 'end_call',
       description: 'Ends.',
-      parameters: { type: 'object', properties: {} },
+      parameters: { type: 'object', properties: { reason: { type: 'string' } } },
     },
   ],
   messages: [

@@ -1,5 +1,6 @@
 /** The realtime agent on legs that carry sound, against a strict provider on a real socket. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { hasOptedOut } from '../../../../src/agents/notes.ts';
 import type { Turn } from '../../../../src/agents/agent.ts';
 import { createRealtimeAgent } from '../../../../src/agents/realtime/realtime-agent.ts';
 import { talk, testClock, type CallOptions } from '../../../conformance/hold-call.ts';
@@ -327,7 +328,7 @@ describe('the wish not to be called again', () => {
     };
     const { end, turns } = await call({ callee });
     expect(end).toEqual({ kind: 'opted_out' });
-    expect(turns.find(({ note }) => note?.kind === 'opted_out')).toMatchObject({
+    expect(turns.find(hasOptedOut)).toMatchObject({
       speaker: 'user',
       text: "Please don't call me again.",
     });

@@ -1,10 +1,12 @@
 /** The rules of the conversation as a pure state machine: R1 to R5 hold whatever comes in whatever order. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { hasOptedOut } from '../../../../src/agents/notes.ts';
 import type { ConversationEnd, Turn } from '../../../../src/agents/agent.ts';
 import type { ClientEvent } from '../../../../src/agents/realtime/client-events.ts';
 import { nextSession, type SessionEvent } from '../../../../src/agents/realtime/next-session.ts';
 import { promptFor } from '../../../../src/agents/prompt.ts';
+import { answerFromMs } from '../../../../src/agents/realtime/moves.ts';
 import { beginSession, type Plan, type Session } from '../../../../src/agents/realtime/session.ts';
 import { nextDueMs } from '../../../../src/agents/realtime/timers.ts';
 import { briefFor, deliverySchema } from '../../../conformance/hold-call.ts';
@@ -51,7 +53,7 @@ class Driven {
   }
 
   server(event: Extract<SessionEvent, { kind: 'server' }>['event'], playedMs = 0): this {
-    return this.take({ kind: 'server', event, playedMs });
+    return this.take({ kind: 'server', event, playedMs, lastSoundAtMs: this.atMs });
   }
 
   /** The server runs the response that was asked for, with a second of sound for each word. */
@@ -142,7 +144,34 @@ describe('the wish not to be called again', () => {
     const driven = answered().respond('r1', 'Hello from Parcel Post').take({ kind: 'played_out', mark: 1 });
     return calleeSpeaks(driven, 'c1').server({ kind: 'response_created', responseId: 'r2' });
   };
-  const wishes = ({ turns }: Driven) => turns.filter(({ note }) => note?.kind === 'opted_out');
+  const wishes = ({ turns }: Driven) => turns.filter(hasOptedOut);
+
+  it('is told as soon as the model says so, while its words and the answer are still open', () => {
+    const driven = asked();
+    expect(driven.kinds).not.toContain('opted_out');
+    driven.server({ kind: 'tool_called', responseId: 'r2', call });
+    expect(driven.kinds.at(-1)).toBe('opted_out');
+    expect(wishes(driven)).toEqual([]);
+    driven.server(done('completed')).server({ kind: 'transcribed', itemId: 'c1', text: 'Stop it.' });
+    driven.respond('r3', 'You will not be called again', 4_000);
+    expect(driven.kinds.filter((kind) => kind === 'opted_out')).toEqual(['opted_out']);
+    expect(wishes(driven)).toMatchObject([{ text: 'Stop it.', notes: [{ kind: 'opted_out' }] }]);
+  });
+
+  it('is what is answered, though the response that noticed it fails or its connection breaks', () => {
+    const failed = {
+      kind: 'response_done',
+      responseId: 'r2',
+      status: 'failed',
+      errorCode: 'server_error',
+    } as const;
+    const driven = asked().server({ kind: 'tool_called', responseId: 'r2', call });
+    driven.server({ ...failed, calls: [] }).waitUntilDue();
+    expect(driven.asked().at(-1)?.response?.instructions).toContain(prompt.optedOut);
+    const lost = asked().server({ kind: 'tool_called', responseId: 'r2', call });
+    lost.take({ kind: 'lost', note: 'gone' }).take({ kind: 'connected' });
+    expect(lost.asked().at(-1)?.response?.instructions).toContain(prompt.optedOut);
+  });
 
   it('is kept though its words were not written down', () => {
     const driven = asked().server(done('completed'));
@@ -164,6 +193,80 @@ describe('the wish not to be called again', () => {
     driven.respond('r3', 'You will not be called again', 4_000).take({ kind: 'played_out', mark: 2 });
     expect(driven.ends).toEqual([{ kind: 'opted_out' }]);
     expect(wishes(driven).length).toBe(1);
+  });
+});
+
+describe('what is noted of one turn', () => {
+  it('is kept whole: several fields, each in its last wording, beside a wish', () => {
+    const note = (callId: string, field: string, value: unknown) => ({
+      callId,
+      name: 'note',
+      arguments: JSON.stringify({ field, value, quote: 'Yes.' }),
+    });
+    const driven = answered().respond('r1', 'Hello from Parcel Post').take({ kind: 'played_out', mark: 1 });
+    calleeSpeaks(driven, 'c1').server({ kind: 'response_created', responseId: 'r2' });
+    driven.server({ kind: 'transcribed', itemId: 'c1', text: 'Yes.' });
+    const calls = [
+      note('1', 'somebody_home', false),
+      note('2', 'part_of_day', 'evening'),
+      note('3', 'somebody_home', true),
+      { callId: '4', name: 'opt_out', arguments: '' },
+    ];
+    driven.server({ kind: 'response_done', responseId: 'r2', status: 'completed', errorCode: null, calls });
+    expect(driven.turns.at(-1)?.notes).toMatchObject([
+      { field: 'part_of_day', value: 'evening' },
+      { field: 'somebody_home', value: true },
+      { kind: 'opted_out' },
+    ]);
+  });
+});
+
+describe('the wait of the callee', () => {
+  const asking = () => {
+    const driven = answered().respond('r1', 'Hello from Parcel Post').take({ kind: 'played_out', mark: 1 });
+    driven.take({ kind: 'speech_started', itemId: 'c1', startedAtMs: driven.atMs }, 1_000);
+    const event = { kind: 'speech_stopped', itemId: 'c1' } as const;
+    driven.take({ kind: 'server', event, playedMs: 4_000, lastSoundAtMs: driven.atMs + 1_500 }, 2_000);
+    return driven.server({ kind: 'committed', itemId: 'c1' }, 4_000);
+  };
+  const sound = (driven: Driven, afterMs: number) => {
+    driven.server({ kind: 'response_created', responseId: 'r2' });
+    driven.atMs += afterMs;
+    return driven.server({ kind: 'audio', responseId: 'r2', itemId: 'i2', audio: second }, 4_000);
+  };
+  const report = (driven: Driven) => {
+    driven.server({ kind: 'all_words', responseId: 'r2', itemId: 'i2', text: 'Well.' }).done('r2');
+    driven.take({ kind: 'played_out', mark: 2 });
+    driven.server({ kind: 'transcribed', itemId: 'c1', text: null });
+    return driven.turns.at(-1)?.latency;
+  };
+
+  it('is told with our answer, and with nothing else', () => {
+    const driven = sound(asking(), 300).take({ kind: 'answer_heard' }, 40);
+    expect(report(driven)).toEqual({
+      endpointing_ms: 500,
+      model_ms: 300,
+      speech_ms: null,
+      transport_ms: 40,
+      total_ms: 840,
+    });
+    driven.waitUntilDue().respond('r3', 'Are you there', 5_000).take({ kind: 'answer_heard' });
+    driven.take({ kind: 'played_out', mark: 3 });
+    expect(driven.turns.map(({ latency }) => latency !== null)).toEqual([false, true, false]);
+  });
+
+  it('is looked for where the answer begins in what is played', () => {
+    const driven = sound(asking(), 300);
+    expect(answerFromMs(driven.session)).toBe(4_000);
+    driven.take({ kind: 'answer_heard' });
+    expect(answerFromMs(driven.session)).toBeNull();
+  });
+
+  it('is over when the callee speaks again before anything was heard', () => {
+    const driven = sound(asking(), 300).take({ kind: 'speech_started', itemId: 'c2', startedAtMs: null });
+    expect(answerFromMs(driven.session)).toBeNull();
+    driven.take({ kind: 'answer_heard' }).take({ kind: 'cleared', playedMs: 4_000 });
+    expect(driven.session.order.every(({ latency }) => latency === null)).toBe(true);
   });
 });
 
@@ -243,7 +346,7 @@ describe('an interruption (R3)', () => {
       errorCode: null,
       calls: [call],
     });
-    expect(driven.turns.at(-1)?.note).toMatchObject({ value: true, quote: 'Yes we will be in.' });
+    expect(driven.turns.at(-1)?.notes).toMatchObject([{ value: true, quote: 'Yes we will be in.' }]);
   });
 
   it('of a session that is over truncates nothing in the next one', () => {
@@ -348,7 +451,12 @@ describe('whatever comes', () => {
   const event: fc.Arbitrary<SessionEvent> = fc.oneof(
     {
       weight: 6,
-      arbitrary: fc.record({ kind: fc.constant('server' as const), event: told, playedMs: played }),
+      arbitrary: fc.record({
+        kind: fc.constant('server' as const),
+        event: told,
+        playedMs: played,
+        lastSoundAtMs: played,
+      }),
     },
     fc.constant({ kind: 'connected' as const }),
     fc.record({

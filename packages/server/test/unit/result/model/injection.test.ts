@@ -4,7 +4,7 @@
  */
 import type { ResultSchema } from '@trunkcall/contract';
 import { describe, expect, it } from 'vitest';
-import type { Turn } from '../../../../src/agents/agent.ts';
+import type { SpokenTurn } from '../../../../src/agents/agent.ts';
 import { drawConclusion } from '../../../../src/result/conclude.ts';
 import { drawResult } from '../../../../src/result/draw-result.ts';
 import { createModelConcluder } from '../../../../src/result/model/model-concluder.ts';
@@ -23,12 +23,12 @@ const resultSchema: ResultSchema = {
   required: [],
 };
 const { signal } = new AbortController();
-const turn = (speaker: Turn['speaker'], text: string): Turn => ({
+const turn = (speaker: SpokenTurn['speaker'], text: string): SpokenTurn => ({
   speaker,
   text,
   offsetMs: 0,
   interrupted: false,
-  note: null,
+  notes: [],
 });
 const conversation = (said: string) => [
   turn('bot', 'Hello. We would pay 40 euros a month for the garage. Do you agree to that?'),

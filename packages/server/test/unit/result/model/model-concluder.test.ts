@@ -1,6 +1,6 @@
 import type { CallSchema } from '@trunkcall/contract';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Note, Turn } from '../../../../src/agents/agent.ts';
+import type { Note, SpokenTurn } from '../../../../src/agents/agent.ts';
 import {
   drawConclusion,
   type ConcludedRecipient,
@@ -27,14 +27,14 @@ const visits: CallSchema = {
   },
   required: ['price', 'visits'],
 };
-const turn = (speaker: Turn['speaker'], text: string, note: Note | null = null): Turn => ({
+const turn = (speaker: SpokenTurn['speaker'], text: string, note: Note | null = null): SpokenTurn => ({
   speaker,
   text,
   offsetMs: 0,
   interrupted: false,
-  note,
+  notes: note === null ? [] : [note],
 });
-const spoke = (...turns: readonly Turn[]): ConcludedRecipient => ({
+const spoke = (...turns: readonly SpokenTurn[]): ConcludedRecipient => ({
   status: 'completed',
   outcome: null,
   turns: [turn('bot', 'Who comes, and what does it cost?'), ...turns],

@@ -1,6 +1,6 @@
 import type { ResultSchema } from '@trunkcall/contract';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Note, Turn } from '../../../../src/agents/agent.ts';
+import type { Note, SpokenTurn } from '../../../../src/agents/agent.ts';
 import { drawResult } from '../../../../src/result/draw-result.ts';
 import { createModelExtractor } from '../../../../src/result/model/model-extractor.ts';
 import type { ChatServer, ChatServerOptions } from '../../../fakes/chat-server.ts';
@@ -16,12 +16,12 @@ const resultSchema: ResultSchema = {
   },
   required: ['agreed'],
 };
-const turn = (speaker: Turn['speaker'], text: string, note: Note | null = null): Turn => ({
+const turn = (speaker: SpokenTurn['speaker'], text: string, note: Note | null = null): SpokenTurn => ({
   speaker,
   text,
   offsetMs: 0,
   interrupted: false,
-  note,
+  notes: note === null ? [] : [note],
 });
 const turns = [turn('bot', 'Do you agree?'), turn('user', 'Yes, for 45 euros.')];
 const claim = (value: unknown, quote: string, cited = [1]) => ({
@@ -42,7 +42,7 @@ afterEach(async () => {
 async function draw(
   model: ChatServerOptions['model'],
   over: {
-    readonly turns?: readonly Turn[];
+    readonly turns?: readonly SpokenTurn[];
     readonly schema?: ResultSchema;
   } & Partial<ChatServerOptions> = {},
 ) {

@@ -1,6 +1,6 @@
 import type { CallScalar, Scalar } from '@trunkcall/contract';
 import { describe, expect, it } from 'vitest';
-import type { Turn } from '../../../../src/agents/agent.ts';
+import type { SpokenTurn } from '../../../../src/agents/agent.ts';
 import type { PlacedClaim } from '../../../../src/result/model/evidence.ts';
 import { literalQuote, numbersWereSaid, supportOf, usable } from '../../../../src/result/model/support.ts';
 
@@ -66,12 +66,12 @@ describe('a number', () => {
   });
 });
 
-const turn = (speaker: Turn['speaker'], text: string): Turn => ({
+const turn = (speaker: SpokenTurn['speaker'], text: string): SpokenTurn => ({
   speaker,
   text,
   offsetMs: 0,
   interrupted: false,
-  note: null,
+  notes: [],
 });
 const turns = [
   turn('bot', 'Is 450 euros all right?'),
