@@ -7,6 +7,13 @@ import { decodeG711, encodeG711, FRAME_SAMPLES } from '@trunkcall/sip';
 
 export type Law = 'mu' | 'a';
 
+/** How a fake provider speaks, and tells what it hears. */
+export interface Speech {
+  of(text: string, law: Law): Uint8Array;
+  /** Which of the texts the sound is; null when none. */
+  recognise(audio: Uint8Array, law: Law, texts: readonly string[]): string | null;
+}
+
 /** So long a character takes, in samples of 8,000 a second. */
 const samplesPerCharacter = 480;
 const loudness = 6_000;
@@ -45,6 +52,8 @@ export function silence(law: Law): Uint8Array {
 function samplesIn(audio: Uint8Array, law: Law): Int16Array {
   return decodeG711(codecOf(law), audio, new Int16Array(audio.length));
 }
+
+export const noiseSpeech: Speech = { of: speechOf, recognise };
 
 const made = new Map<string, Int16Array>();
 

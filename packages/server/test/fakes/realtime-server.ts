@@ -10,6 +10,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
+import type { Speech } from './fixture-speech.ts';
 import { RealtimeFakeSession, type Model } from './realtime-session.ts';
 
 /** What goes wrong with one connection. */
@@ -43,6 +44,8 @@ export interface RealtimeServerOptions {
   readonly newModel: () => Model;
   /** What the callee may say. */
   readonly vocabulary?: readonly string[];
+  /** How it speaks and hears; by noise when absent. */
+  readonly speech?: Speech;
   readonly key?: string;
   /**
    * `lenient`: as LocalAI, which takes linear samples, needs no key, answers each turn by itself, and has another id

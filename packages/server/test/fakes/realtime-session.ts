@@ -1,7 +1,7 @@
 /** One session of the fake Realtime server (`realtime-server.ts`): the conversation, the ear and the voice. */
 import type { WebSocket } from 'ws';
 import { decodeG711, encodeG711 } from '@trunkcall/sip';
-import { loudnessOf, recognise, speechOf, type Law } from './fixture-speech.ts';
+import { loudnessOf, noiseSpeech, type Law, type Speech } from './fixture-speech.ts';
 import { readClientMessage, type ClientMessage } from './realtime-protocol.ts';
 import type { Fault } from './realtime-server.ts';
 
@@ -33,6 +33,7 @@ export interface SessionOptions {
   readonly model: Model;
   readonly manner: 'strict' | 'lenient';
   readonly vocabulary?: readonly string[];
+  readonly speech?: Speech;
   readonly fault: Fault;
   readonly violations: string[];
 }
@@ -250,7 +251,8 @@ export class RealtimeFakeSession {
     if (speech === null) return;
     this.#speech = null;
     this.#loudFrames = 0;
-    const text = recognise(Buffer.concat(this.#frames.slice(speech.fromFrame)), this.#law, vocabulary);
+    const sound = Buffer.concat(this.#frames.slice(speech.fromFrame));
+    const text = (this.#options.speech ?? noiseSpeech).recognise(sound, this.#law, vocabulary);
     this.items.push({ id: speech.id, role: 'user', text: text ?? '', audioMs: 0, truncated: false });
     this.#tell('input_audio_buffer.committed', {
       item_id: this.#itemId(speech.id, 'commit'),
@@ -353,7 +355,7 @@ export class RealtimeFakeSession {
         }
         say({ type: 'response.output_text.done', ...ids, text });
       } else {
-        const audio = speechOf(text, this.#law);
+        const audio = (this.#options.speech ?? noiseSpeech).of(text, this.#law);
         this.items.push({ id: itemId, role: 'assistant', text, audioMs: 0, truncated: false });
         const bytes = pieceMs * 8;
         const pieces = Math.ceil(audio.length / bytes);

@@ -2,8 +2,10 @@
  * Real speech for tests, by eSpeak NG, and its recognition by how it sounds: what a fake transcriber hears is what
  * came over the line, never what the test knows.
  */
+import { decodeG711, encodeG711 } from '@trunkcall/sip';
 import { findEspeak } from '../../src/agents/audio/espeak.ts';
 import { systemClock } from '../../src/platform/clock.ts';
+import type { Law, Speech } from './fixture-speech.ts';
 
 const espeak = await findEspeak({ clock: systemClock });
 export const espeakMissing = espeak === null;
@@ -24,14 +26,45 @@ export async function speakFixtures(texts: readonly string[], locale: string): P
   return fixtures;
 }
 
+/** The voice and the ear of a fake provider that knows these sentences; what it says may be several of them. */
+export function speechOfFixtures(fixtures: SpokenFixtures): Speech {
+  const codecOf = (law: Law) => (law === 'mu' ? 'PCMU' : 'PCMA');
+  return {
+    of: (text, law) => encodeG711(codecOf(law), samplesOf(text, fixtures)),
+    recognise(audio, law, texts) {
+      const known = new Map([...fixtures].filter(([text]) => texts.includes(text)));
+      return recognise(decodeG711(codecOf(law), audio), known, likenessOnALine) || null;
+    },
+  };
+}
+
+/** The samples of a text that is made of fixtures, one after the other. */
+export function samplesOf(text: string, fixtures: SpokenFixtures): Int16Array {
+  const parts: Int16Array[] = [];
+  for (let rest = text.trim(); rest !== '';) {
+    const next = [...fixtures.keys()].find((known) => rest.startsWith(known));
+    if (next === undefined) throw new Error(`nobody has spoken: ${rest}`);
+    parts.push(fixtures.get(next) ?? new Int16Array());
+    rest = rest.slice(next.length).trim();
+  }
+  const samples = new Int16Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    samples.set(part, at);
+    at += part.length;
+  }
+  return samples;
+}
+
 /** Frames of 10 ms. */
 const step = 80;
 const likeness = 0.8;
+export const likenessOnALine = 0.45;
 
-/** The fixture that the sound holds; empty when it holds none. */
-export function recognise(sound: Int16Array, fixtures: SpokenFixtures): string {
+/** The fixture that the sound holds; empty when it holds none. A line that loses packets wants less likeness. */
+export function recognise(sound: Int16Array, fixtures: SpokenFixtures, least = likeness): string {
   const heard = envelope(sound);
-  let best = { text: '', score: likeness };
+  let best = { text: '', score: least };
   for (const [text, fixture] of fixtures) {
     const score = bestMatch(heard, envelope(fixture));
     if (score > best.score) best = { text, score };

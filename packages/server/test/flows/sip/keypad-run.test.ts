@@ -3,24 +3,17 @@
  * telephone on the loopback, presses keys. Skipped, and said so, where eSpeak NG is not installed.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { findEspeak } from '../../../src/agents/audio/espeak.ts';
 import type { Synthesizer } from '../../../src/agents/audio/synthesizer.ts';
 import { createScriptedAgent } from '../../../src/agents/scripted/scripted-agent.ts';
-import { createReadiness } from '../../../src/authoring/readiness.ts';
-import { createSipCarrier } from '../../../src/carriers/sip/sip-carrier.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { createLog } from '../../../src/platform/log.ts';
-import { createScriptedConcluder } from '../../../src/result/scripted-concluder.ts';
-import { createScriptedExtractor } from '../../../src/result/scripted-extractor.ts';
 import { statement } from '../../../src/storage/database.ts';
-import { startWorker } from '../../../src/worker/worker.ts';
 import { goalFile } from '../../kit/fixtures.ts';
 import { startSipCallee, type SipCalleeOptions } from '../../kit/sip-callee.ts';
-import { ids, startService } from '../http/service.ts';
+import { startSipService } from './service.ts';
 
 const missing = spawnSync('espeak-ng', ['--version']).error !== undefined;
 if (missing) process.stderr.write('SKIPPED: a Goal Run over SIP. To run it: apt-get install -y espeak-ng\n');
@@ -41,16 +34,6 @@ function hurried(synthesizer: Synthesizer): Synthesizer {
   };
 }
 
-/** Lines without limits: they have tests of their own. */
-const slots = {
-  prepare: async () => undefined,
-  take: async () => ({ kind: 'taken' }) as const,
-  renew: async () => undefined,
-  release: async () => undefined,
-  countCall: async () => true,
-  addCost: async () => undefined,
-};
-
 describe.skipIf(missing)('a Goal Run over a real SIP call', () => {
   const undo: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
@@ -58,39 +41,14 @@ describe.skipIf(missing)('a Goal Run over a real SIP call', () => {
   });
 
   async function place(options: SipCalleeOptions) {
-    const recordings = mkdtempSync(join(tmpdir(), 'trunkcall-recordings-'));
-    undo.push(async () => rmSync(recordings, { recursive: true, force: true }));
     const callee = await startSipCallee(options);
     undo.push(() => callee.close());
     const espeak = await findEspeak({ clock: systemClock });
     if (espeak === null) throw new Error('not found');
     const agents = [createScriptedAgent({ clock: systemClock, synthesizer: hurried(espeak) })];
-    const log = createLog('silent');
-    const carrier = await createSipCarrier({
-      trunks: [
-        {
-          name: 'loopback',
-          proxy: { host: '127.0.0.1', port: callee.port, transport: 'udp' },
-          caller_numbers: ['+12025550100'],
-          calls_per_second: 10,
-          max_calls: 5,
-          countries: ['US'],
-        },
-      ],
-      sip: { bind: '127.0.0.1', udp_port: 0, media_ports: { first: 42_000, last: 42_999 } },
-      clock: systemClock,
-      log,
-      slots,
-      onFatal: (error) => {
-        throw error;
-      },
-      dailyLimits: { callsPerNumber: 10, callsPerAccount: 10, spendPerAccount: null },
-      recordings: { directory: recordings, retentionDays: 1 },
-    });
-    undo.push(() => carrier.close());
-    const service = await startService({ over: { readiness: createReadiness({ agents, carrier }) } });
-    undo.push(() => service.close());
-    const goal = await service.newGoal({
+    const sip = await startSipService({ port: callee.port, agents });
+    undo.push(async () => sip[Symbol.asyncDispose]());
+    const run = await sip.run({
       title: 'Tests',
       record: true,
       result_schema: {
@@ -101,50 +59,11 @@ describe.skipIf(missing)('a Goal Run over a real SIP call', () => {
         },
       },
     });
-    const worker = await startWorker({
-      db: service.database.db,
-      clock: systemClock,
-      ids,
-      log,
-      carrier,
-      agents,
-      extractor: createScriptedExtractor(),
-      concluder: createScriptedConcluder(),
-      onPublished: () => undefined,
-      settings: {
-        leaseMs: 10_000,
-        pollMs: 50,
-        maxCallsPerProcess: 5,
-        maxDeploymentCalls: 5,
-        maxCarrierCalls: 5,
-        drainMs: 1_000,
-      },
-    });
-    undo.push(() => worker.stop());
-    const accepted = await service.fetch(`/v1/goals/${goal}/runs`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'idempotency-key': 'one-call' },
-      body: JSON.stringify({ phone: '+12025550123', variables: { name: 'Ada' } }),
-    });
-    expect(accepted.status).toBe(201);
-    const { id } = (await accepted.json()) as { id: string };
-    const read = async () =>
-      (await (await service.fetch(`/v1/goals/${goal}/runs/${id}`)).json()) as {
-        status: string;
-        result: unknown;
-        error: unknown;
-      };
-    await expect
-      .poll(async () => ((run) => run.result !== null || run.error !== null)(await read()), {
-        timeout: 50_000,
-        interval: 100,
-      })
-      .toBe(true);
-    const turns = await service.database.db.query(turnsOf);
+    const turns = await sip.service.database.db.query(turnsOf);
     return {
       callee,
-      recordings,
-      run: await read(),
+      recordings: sip.recordings,
+      run,
       turns: turns.map(({ speaker, text }) => `${speaker}: ${text}`),
     };
   }

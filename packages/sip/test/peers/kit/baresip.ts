@@ -1,16 +1,17 @@
 /** baresip as a phone that answers by itself, says a recording, and records what it hears. */
 
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { SERVER_TLS } from '../../kit/agents.ts';
 import { freePair, freePort } from '../../kit/free-port.ts';
 import { openFolder, startProgram, untilReady } from './programs.ts';
-import { readMonoWav, writeMonoWav } from './wav.ts';
+import { readMonoWavFrom, writeMonoWav } from './wav.ts';
 
 const RATE = 8_000;
-/** Silence behind what it says. */
-const AFTERWARDS = 3 * RATE;
+/** Silence behind what it says, seconds: it stops sending at the end of its file. */
+const AFTERWARDS = 3;
+const AFTER_SAYING = 30;
 
 export interface BaresipOptions {
   /** What it says, at 8 kHz. Three seconds of silence follow. */
@@ -18,17 +19,22 @@ export interface BaresipOptions {
   readonly transport?: 'udp' | 'tcp' | 'tls';
   /** Only encrypted calls. */
   readonly srtp?: boolean;
+  /** The user part of its address. Default `bob`. */
+  readonly user?: string;
 }
 
 export interface Baresip extends AsyncDisposable {
   /** The URI to call. */
   readonly uri: string;
+  readonly port: number;
   /** What happened there, such as `CALL_DTMF_START 5`. */
   readonly events: readonly string[];
   /** Gives a command of its menu (`hold`, `resume`, `dial sip:…`). */
   command(name: string, params?: string): void;
-  /** What it heard in the call that has ended. */
-  heard(): Promise<Int16Array>;
+  /** Says something now, in place of what it was saying; for a call that is up. Resolves when it has begun. */
+  say(speech: Int16Array): Promise<void>;
+  /** What it heard in its call from a sample on; of a call that is up, as far as it was written down. */
+  heard(from?: number): Promise<Int16Array>;
 }
 
 function configuration(port: number, control: number, folder: string): string {
@@ -76,8 +82,14 @@ function* takeNetstrings(text: string): Generator<{ readonly told: Told; readonl
   }
 }
 
+function recorded(speech: Int16Array, silentSeconds: number): Buffer {
+  const samples = new Int16Array(speech.length + silentSeconds * RATE);
+  samples.set(speech);
+  return writeMonoWav({ rate: RATE, samples });
+}
+
 export async function startBaresip(options: BaresipOptions): Promise<Baresip> {
-  const { speech, transport = 'udp', srtp = false } = options;
+  const { speech, transport = 'udp', srtp = false, user = 'bob' } = options;
   const folder = await openFolder();
   // Over TLS it listens on the next port.
   const port = await freePair();
@@ -87,14 +99,11 @@ export async function startBaresip(options: BaresipOptions): Promise<Baresip> {
   await folder.write('config', configuration(port, control, folder.path));
   await folder.write(
     'accounts',
-    `<sip:bob@${address}>;regint=0;answermode=auto;audio_codecs=PCMU/8000/1${encryption}\n`,
+    `<sip:${user}@${address}>;regint=0;answermode=auto;audio_codecs=PCMU/8000/1${encryption}\n`,
   );
   await folder.write('contacts', '');
   await folder.write('certificate.pem', `${SERVER_TLS.key}${SERVER_TLS.certificate}`);
-  // It stops sending at the end of its file.
-  const samples = new Int16Array(speech.length + AFTERWARDS);
-  samples.set(speech);
-  await folder.write('speech.wav', writeMonoWav({ rate: RATE, samples }));
+  await folder.write('speech.wav', recorded(speech, AFTERWARDS));
   const program = startProgram('baresip', ['-f', folder.path], { folder: folder.path });
   await untilReady(program, 'baresip', () => program.output().includes('baresip is ready'));
 
@@ -110,17 +119,25 @@ export async function startBaresip(options: BaresipOptions): Promise<Baresip> {
       waiting = rest;
     }
   });
+  let said = 0;
+  const command = (name: string, params = ''): void => {
+    const text = JSON.stringify({ command: name, params });
+    socket.write(`${text.length}:${text},`);
+  };
   return {
-    uri: `sip:bob@${address}`,
+    uri: `sip:${user}@${address}`,
+    port,
     events,
-    command(name, params = '') {
-      const text = JSON.stringify({ command: name, params });
-      socket.write(`${text.length}:${text},`);
+    command,
+    async say(words) {
+      said += 1;
+      const file = await folder.write(`said-${said}.wav`, recorded(words, AFTER_SAYING));
+      command('ausrc', `aufile,${file}`);
     },
-    async heard() {
+    async heard(from = 0) {
       const name = (await readdir(folder.path)).find((file) => file.endsWith('-dec.wav'));
       if (name === undefined) throw new Error('baresip recorded nothing');
-      return readMonoWav(await readFile(`${folder.path}/${name}`)).samples;
+      return readMonoWavFrom(`${folder.path}/${name}`, from);
     },
     async [Symbol.asyncDispose]() {
       socket.destroy();

@@ -1,8 +1,27 @@
 /** Mono WAV files, 16 bits: what speech programs read and write. */
 
+import { open } from 'node:fs/promises';
+
 export interface Sound {
   readonly rate: number;
   readonly samples: Int16Array;
+}
+
+/** The samples of a file from one of them on; the file may still be growing, and is not read whole each time. */
+export async function readMonoWavFrom(path: string, sample: number): Promise<Int16Array> {
+  const file = await open(path);
+  try {
+    const head = Buffer.alloc(4_096);
+    const { bytesRead } = await file.read(head, 0, head.length, 0);
+    const begins = head.subarray(0, bytesRead).indexOf('data') + 8;
+    if (begins < 8) return new Int16Array();
+    const from = begins + 2 * sample;
+    const bytes = Buffer.alloc(Math.max(0, (await file.stat()).size - from));
+    const { bytesRead: length } = await file.read(bytes, 0, bytes.length, from);
+    return Int16Array.from({ length: length >> 1 }, (_, index) => bytes.readInt16LE(2 * index));
+  } finally {
+    await file.close();
+  }
 }
 
 /** Reads the chunks in turn: programs put their own between the header and the samples. */
