@@ -23,6 +23,8 @@ function tell(told: Told): void {
 }
 
 const brief: Brief = {
+  direction: 'outbound',
+  announcement: null,
   callerName: 'Parcel Post',
   title: 'Your parcel',
   instructions: 'You call about a delivery.',

@@ -342,42 +342,6 @@ export const text = {
   webhooks,
   delivery,
   numbers,
-  run: {
-    stop: 'Stop the call',
-    stopping: 'Stopping…',
-    timeline: 'What happened',
-    result: 'Result',
-    noResult: 'There is no result.',
-    field: 'Field',
-    value: 'Value',
-    evidence: 'Evidence',
-    showTurn: (field: string, turn: number) => `Show the evidence of ${field}, turn ${turn + 1}`,
-    turn: (turn: number) => `turn ${turn + 1}`,
-    missing: 'not said',
-    why: 'How it ended',
-    attempt: 'Attempt',
-    carrier: 'Carrier',
-    outcome: 'Outcome',
-    endedBy: 'Ended by',
-    sip: 'SIP status',
-    q850: 'Q.850 cause',
-    note: 'Note',
-    variables: 'Variables',
-    curl: 'The same request',
-    curlHint: 'Put in your key and the number.',
-    speakers: { bot: 'Agent', user: 'Callee', unknown: 'Unknown voice' },
-    sinceAnswer: 'since the answer',
-    interrupted: 'interrupted',
-    answeredAfter: (seconds: string) => `answered after ${seconds} s`,
-    waits: {
-      endpointing_ms: 'end of turn',
-      model_ms: 'model',
-      speech_ms: 'voice',
-      transport_ms: 'line',
-    },
-    live: 'live',
-    ids: 'Ids',
-  },
   keys: {
     title: 'API keys',
     create: 'New key',
@@ -467,7 +431,7 @@ const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 });
 const precise = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const decimal = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
-const precise = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const hundredths = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
 export const show = {
   dateTime: (iso: string): string => dateTime.format(new Date(iso)),
@@ -487,5 +451,5 @@ export const show = {
   /** `YYYY-MM-DD` in UTC. */
   day: (text: string): string => day.format(new Date(text)),
   decimal: (value: number): string => decimal.format(value),
-  precise: (value: number): string => precise.format(value),
+  hundredths: (value: number): string => hundredths.format(value),
 };

@@ -158,11 +158,11 @@ const parts = ['endpointing_ms', 'model_ms', 'speech_ms', 'transport_ms'] as con
 function Wait({ latency }: { readonly latency: TurnLatency }) {
   const split = parts.flatMap((part) => {
     const ms = latency[part];
-    return ms === null ? [] : [`${words.waits[part]} ${show.precise(ms / 1_000)}`];
+    return ms === null ? [] : [`${words.waits[part]} ${show.hundredths(ms / 1_000)}`];
   });
   return (
     <Text size="xs" c="dimmed" className="break">
-      {[words.answeredAfter(show.precise(latency.total_ms / 1_000)), ...split].join(' · ')}
+      {[words.answeredAfter(show.hundredths(latency.total_ms / 1_000)), ...split].join(' · ')}
     </Text>
   );
 }

@@ -38,6 +38,13 @@ export const run = {
   curlHint: 'Put in your key and the number.',
   curlPoll: 'How it stands',
   caller: 'Caller',
+  answeredAfter: (seconds: string) => `answered after ${seconds} s`,
+  waits: {
+    endpointing_ms: 'end of turn',
+    model_ms: 'model',
+    speech_ms: 'voice',
+    transport_ms: 'line',
+  },
   speakers: { bot: 'Agent', user: 'Callee', unknown: 'Unknown voice' },
   sinceAnswer: 'since the answer',
   interrupted: 'interrupted',
