@@ -9,7 +9,9 @@ import { keyCommands } from './commands/keys.ts';
 import { numberCommands } from './commands/numbers.ts';
 import { runCommands } from './commands/runs.ts';
 import { usageCommand } from './commands/usage.ts';
+import { trunkCommands } from './commands/trunks.ts';
 import { webhookCommands } from './commands/webhooks.ts';
+import { workerCommands } from './commands/workers.ts';
 import { connect, type Connect } from './connect.ts';
 import { describeFailure, Failure, type Exit } from './failure.ts';
 import { createReport, type Report } from './report.ts';
@@ -100,6 +102,8 @@ function buildProgram(context: Context, process: Process, json: boolean): Comman
   numberCommands(program.command('numbers').description('our own numbers'), context);
   webhookCommands(program.command('webhooks').description('webhooks: endpoints and deliveries'), context);
   usageCommand(program.command('usage'), context);
+  trunkCommands(program.command('trunks').description('trunks: list, place a test call'), context);
+  workerCommands(program.command('workers').description('processes: list, drain, resume'), context);
   doctorCommand(program.command('doctor'), context);
   for (const command of family(program)) command.option(jsonFlag, 'print one JSON document');
   return program;

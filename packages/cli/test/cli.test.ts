@@ -7,6 +7,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sweepUsage } from '../../server/src/billing/sweep.ts';
 import { ids, startOperatorService, type OperatorService } from '../../server/test/flows/operator/service.ts';
 import { insertEnded, sweepDependencies } from '../../server/test/kit/ended-attempts.ts';
+import { createSimulatedNetwork } from '../../server/src/carriers/simulated/network.ts';
+import { systemClock } from '../../server/src/platform/clock.ts';
+import { createLog } from '../../server/src/platform/log.ts';
+import { beat } from '../../server/src/storage/workers.ts';
+import { createTestCaller } from '../../server/src/worker/test-calls.ts';
 import { goalFile } from '../../server/test/kit/fixtures.ts';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
@@ -207,6 +212,47 @@ test('a webhook endpoint goes through its whole life, with its deliveries', { ti
   expect(await json('webhooks', 'remove', added.id)).toMatchObject({ id: added.id });
   expect(await json('webhooks', 'list', '--account', 'hooked')).toMatchObject({ data: [] });
 });
+
+test('processes are listed, drained and resumed', { timeout: 90_000 }, async () => {
+  const id = 'wrk_0123456789abcdefghjkmnpqrs';
+  const { db } = service.database;
+  await db.query(beat, [id, 'host-1', '1.2.3', ['worker'], 2, '[]', '[]', false]);
+  const { out } = await trunkcall(['workers', 'list']);
+  expect(out).toMatch(/^ID .*\nwrk_\w+ +host-1 +worker +alive +2 +1\.2\.3 /);
+  expect((await trunkcall(['workers', 'drain', id])).out).toMatch(/state +to drain/);
+  await db.query(beat, [id, 'host-1', '1.2.3', ['worker'], 0, '[]', '[]', true]);
+  expect((await trunkcall(['workers', 'list'])).out).toContain('drained');
+  expect(await json('workers', 'resume', id)).toMatchObject({ id, drain_requested_at: null });
+  expect(await trunkcall(['workers', 'drain', 'wrk_1'])).toMatchObject({ exit: 1 });
+});
+
+test(
+  'a test call is followed step by step; it ends with 1 when it did not pass',
+  { timeout: 90_000 },
+  async () => {
+    const caller = createTestCaller({
+      db: service.database.db,
+      clock: systemClock,
+      log: createLog('silent'),
+      carrier: createSimulatedNetwork({ clock: systemClock, speed: Number.POSITIVE_INFINITY }),
+      synthesizer: null,
+      name: 'wrk_0123456789abcdefghjkmnpqrt',
+    });
+    const looking = setInterval(() => void caller.look(false), 100);
+    try {
+      expect((await trunkcall(['trunks', 'list'])).out).toMatch(/^TRUNK .*\nsimulated /);
+      const passed = await trunkcall(['trunks', 'test', 'simulated', '+12025550100']);
+      expect(passed).toMatchObject({ exit: 0, err: '' });
+      expect(passed.out).toMatch(/\d {2}claimed\n[^]* {2}ringing\n[^]* {2}ended\n[^]*outcome +passed/);
+      const busy = await trunkcall(['trunks', 'test', 'simulated', '+12025550102']);
+      expect(busy.exit).toBe(1);
+      expect(busy.out).toMatch(/SIP status +486/);
+    } finally {
+      clearInterval(looking);
+      await caller.stop();
+    }
+  },
+);
 
 test('a Goal goes through its whole life', async () => {
   await json('accounts', 'create', 'author');

@@ -23,6 +23,9 @@ const Keys = lazy(() => import('./pages/keys.tsx'));
 const People = lazy(() => import('./pages/people.tsx'));
 const Accounts = lazy(() => import('./pages/accounts.tsx'));
 const Usage = lazy(() => import('./pages/usage.tsx'));
+const Settings = lazy(() => import('./pages/settings.tsx'));
+const Trunks = lazy(() => import('./pages/trunks.tsx'));
+const System = lazy(() => import('./pages/system.tsx'));
 const Audit = lazy(() => import('./pages/audit.tsx'));
 
 export function App() {
@@ -75,6 +78,7 @@ function Inside() {
                   <Route path="numbers" element={<Numbers />} />
                   <Route path="keys" element={<Keys />} />
                   <Route path="people" element={<People />} />
+                  <Route path="settings" element={<Settings />} />
                 </>
               )}
               <Route path="goals/:goal" element={<Goal />} />
@@ -83,6 +87,12 @@ function Inside() {
               <Route path="deliveries/:delivery" element={<Delivery />} />
               <Route path="accounts" element={<Accounts />} />
               <Route path="audit" element={<Audit />} />
+              {place.session.person.operator && (
+                <>
+                  <Route path="trunks" element={<Trunks />} />
+                  <Route path="system" element={<System />} />
+                </>
+              )}
               <Route path="*" element={<NotFound />} />
             </Routes>
           </Suspense>

@@ -12,6 +12,7 @@ const shown = {
   calls: { one: 'call', lists: ['calls'] },
   // An endpoint may have been disabled; the page of a call lists its deliveries.
   deliveries: { one: 'delivery', lists: ['deliveries', 'webhooks', 'call'] },
+  system: { one: 'system', lists: ['system', 'trunks', 'overview'] },
 } as const;
 const prolongEveryMs = 10 * 60_000;
 

@@ -93,8 +93,15 @@ function Navigation({ onNavigate }: { readonly onNavigate: () => void }) {
           ['/keys', nav.keys],
         ]),
     ...(may('person.manage') ? [['/people', nav.people]] : []),
+    ...(account === null ? [] : [['/settings', nav.settings]]),
     ...(may('audit.read') || session.person.operator ? [['/audit', nav.audit]] : []),
-    ...(session.person.operator ? [['/accounts', nav.accounts]] : []),
+    ...(session.person.operator
+      ? [
+          ['/accounts', nav.accounts],
+          ['/trunks', nav.trunks],
+          ['/system', nav.system],
+        ]
+      : []),
   ] as const;
   return (
     <Stack gap="md">

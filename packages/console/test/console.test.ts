@@ -273,6 +273,55 @@ describe.skipIf(missing)('the console in a browser', () => {
     expect(await page.getByRole('row').count()).toBe(2);
   });
 
+  test('a test call over a trunk shows each step as it happens', async () => {
+    await goTo('Trunks');
+    const trunk = page.getByRole('region', { name: 'simulated' });
+    await trunk.getByText('Up', { exact: true }).first().waitFor();
+    await trunk.getByLabel('Number').fill('+1 202 555 0100');
+    await trunk.getByRole('button', { name: 'Place a test call' }).click();
+    await trunk.getByText('Answered', { exact: true }).waitFor();
+    await trunk.getByText('The announcement was played').waitFor();
+    await trunk.getByText('Passed').waitFor();
+    expect(page.url()).not.toContain('0100');
+    await trunk.getByLabel('Number').fill('+12025550102');
+    await trunk.getByRole('button', { name: 'Place a test call' }).click();
+    await trunk.getByText('Busy').waitFor();
+    await trunk.getByText(/SIP 486 · Q\.850 17/).waitFor();
+    await trunk.getByLabel('Number').fill('0100');
+    await trunk.getByRole('button', { name: 'Place a test call' }).click();
+    await trunk.getByRole('alert').getByText(/phone/).waitFor();
+  });
+
+  test('a process is drained and taken back, and the overview says what that means', async () => {
+    await goTo('System');
+    await page.getByText('All is well.').waitFor();
+    await button(/^Drain the process on/).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click();
+    await page.getByText('Drained', { exact: true }).waitFor();
+    await goTo('Overview');
+    await page.getByText('Every worker is draining: no call begins.').waitFor();
+    await page.getByRole('link', { name: 'To the system' }).click();
+    await heading('System').waitFor();
+    await button(/take calls again$/).click();
+    await page.getByText('Alive', { exact: true }).waitFor();
+    await page.getByText('All is well.').waitFor();
+    expect(await page.getByText('TRUNKCALL_ENVIRONMENT').count()).toBe(1);
+  });
+
+  test('settings of an account are changed, and are there when one comes back', async () => {
+    await goTo('Settings');
+    const calling = page.getByRole('region', { name: 'Calling' });
+    await calling.getByLabel('Region').fill('gb');
+    await calling.getByRole('button', { name: 'Save' }).click();
+    await calling.getByText('Saved').waitFor();
+    const limits = page.getByRole('region', { name: 'Limits' });
+    await limits.getByLabel('Call tasks at the same time').fill('4');
+    await limits.getByRole('button', { name: 'Save' }).click();
+    await limits.getByText('Saved').waitFor();
+    await page.reload();
+    await expect.poll(() => limits.getByLabel('Call tasks at the same time').inputValue()).toBe('4');
+  });
+
   const pages = [
     '',
     'goals',
@@ -283,7 +332,10 @@ describe.skipIf(missing)('the console in a browser', () => {
     'numbers',
     'keys',
     'people',
+    'settings',
     'accounts',
+    'trunks',
+    'system',
     'audit',
     'nothing',
   ];

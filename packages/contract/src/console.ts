@@ -17,11 +17,14 @@ import {
   type GoalFileProblem,
   type OperatorCall,
   type OperatorCallDetail,
+  type OperatorAccount,
   type OperatorGoal,
   type OperatorGoalVersion,
   type OperatorRun,
   type OperatorRunDetail,
 } from './operator.ts';
+import type { OperatorNumber } from './operator-numbers.ts';
+import type { Alert } from './operator-system.ts';
 import type { GoalRunStatus } from './schemas.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -45,6 +48,7 @@ export const consoleActions = [
   'number.assign',
   'key.manage',
   'webhook.manage',
+  'account.manage',
   'person.manage',
   'audit.read',
   'budget.write',
@@ -243,7 +247,14 @@ export interface ConsoleOverview {
   readonly answer_wait: { readonly p50: number; readonly p95: number } | null;
   /** Per hour, oldest first. */
   readonly hours: readonly { readonly from: string; readonly results: number; readonly others: number }[];
-  readonly alerts: readonly { readonly message: string; readonly goal_id: string | null }[];
+  readonly alerts: readonly Alert[];
+}
+
+/** What can be set of an account, and what its default number can be. */
+export interface ConsoleAccountSettings {
+  readonly account: OperatorAccount;
+  /** The account's own numbers. */
+  readonly numbers: readonly OperatorNumber[];
 }
 
 /** The answer to who wants to hear a recording: it was noted, and opens the recording to this person for a while. */

@@ -79,6 +79,11 @@ export const apiErrors = {
       'Nobody can be made to call a number here: that is for the simulated network, in a process with the roles api and worker (operator API).',
     action: 'Use a deployment of the environment test; in production, call the number by telephone.',
   },
+  test_call_conflict: {
+    statuses: [409],
+    meaning: 'A test call over this trunk is under way (operator API).',
+    action: 'Wait for its end, a minute and a half at most.',
+  },
   webhook_conflict: {
     statuses: [409],
     meaning: 'The webhook endpoint is disabled, or the delivery is being sent at this moment (operator API).',

@@ -22,6 +22,7 @@ export const idPrefixes = [
   'dlv',
   'prsn',
   'aud',
+  'tcall',
 ] as const;
 export type IdPrefix = (typeof idPrefixes)[number];
 

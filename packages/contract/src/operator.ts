@@ -8,6 +8,7 @@ import { scopes, type Scope } from './errors.ts';
 import type { Direction, GoalFile, Scalar, Variables } from './goal-file.ts';
 import type { UsageAmounts } from './usage.ts';
 import type { CallStatus, CallTask, OneShotCall } from './calls.ts';
+import type { MediaQuality } from './operator-system.ts';
 import type { GoalRun, GoalRunStatus } from './schemas.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -256,6 +257,8 @@ export interface OperatorAttempt {
   readonly sip_status: number | null;
   readonly q850: number | null;
   readonly note: string | null;
+  /** Null where no sound was measured. */
+  readonly media: MediaQuality | null;
   readonly dialed_at: string;
   readonly answered_at: string | null;
   readonly ended_at: string | null;

@@ -26,10 +26,15 @@ import type {
   OperatorNumber,
   OperatorRun,
   OperatorRunDetail,
+  OperatorTestCall,
+  OperatorTrunk,
   OperatorWebhook,
   RingRequest,
   RungNumber,
+  OperatorWorker,
   RunProgress,
+  SystemReport,
+  TestCallRequest,
   UpdateAccountRequest,
   UpdateNumberRequest,
   Usage,
@@ -41,6 +46,7 @@ import type {
   UsageQuery,
   WebhookSwitch,
   WebhookWithSecret,
+  WorkerSwitch,
 } from '@trunkcall/contract';
 import {
   createTransport,
@@ -311,6 +317,33 @@ export class OperatorClient {
 
   deploymentUsageCsv(query: UsageDays = {}, options?: CallOptions): Promise<string> {
     return this.#getText('/usage', query, options);
+  }
+
+  /** The processes of the deployment, oldest first. */
+  listWorkers(options?: CallOptions): Promise<OperatorList<OperatorWorker>> {
+    return this.#get('/workers', {}, options);
+  }
+
+  /** Asks a process to take no new calls, or to take them again; it does within seconds. */
+  switchWorker(workerId: string, to: WorkerSwitch, options?: CallOptions): Promise<OperatorWorker> {
+    return this.#post(`/workers/${encodeURIComponent(workerId)}/${to}`, undefined, options);
+  }
+
+  listTrunks(options?: CallOptions): Promise<OperatorList<OperatorTrunk>> {
+    return this.#get('/trunks', {}, options);
+  }
+
+  /** Has a short call placed over one trunk; `getTestCall` follows it. */
+  testTrunk(trunk: string, request: TestCallRequest, options?: CallOptions): Promise<OperatorTestCall> {
+    return this.#post(`/trunks/${encodeURIComponent(trunk)}/test_calls`, request, options);
+  }
+
+  getTestCall(testCallId: string, options?: CallOptions): Promise<OperatorTestCall> {
+    return this.#get(`/test_calls/${encodeURIComponent(testCallId)}`, {}, options);
+  }
+
+  system(options?: CallOptions): Promise<SystemReport> {
+    return this.#get('/system', {}, options);
   }
 
   doctor(options?: CallOptions): Promise<DoctorReport> {

@@ -1,23 +1,32 @@
 /** Builds the adapters that the settings ask for. */
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { ProviderReport } from '@trunkcall/contract';
 import type { Agent } from './agents/agent.ts';
-import { findEspeak } from './agents/audio/espeak.ts';
+import type { Synthesizer } from './agents/audio/synthesizer.ts';
 import { createCascadeAgent } from './agents/cascade/cascade-agent.ts';
 import { cascadeParts } from './agents/cascade/parts.ts';
 import { createRealtimeAgent } from './agents/realtime/realtime-agent.ts';
 import { createScriptedAgent } from './agents/scripted/scripted-agent.ts';
+import type { TrunkBook } from './authoring/test-calls.ts';
 import type { FindRate } from './billing/prices.ts';
 import { noRates, RateProblem, readRates } from './billing/rates.ts';
 import type { Carrier, Reach } from './carriers/carrier.ts';
-import { createSimulatedNetwork, type SimulatedNetwork } from './carriers/simulated/network.ts';
+import {
+  createSimulatedNetwork,
+  simulatedTrunk,
+  type SimulatedNetwork,
+} from './carriers/simulated/network.ts';
 import { createSipCarrier, sipReach } from './carriers/sip/sip-carrier.ts';
+import { allows, whyForbidden } from './carriers/sip/toll-fraud.ts';
 import { ConfigError, type Config } from './config.ts';
 import { createChat, type Chat } from './platform/chat/chat.ts';
 import { openAiUrl } from './platform/chat/provider.ts';
 import { systemClock as clock } from './platform/clock.ts';
 import type { ProviderKeys } from './platform/key-watch.ts';
 import type { Logger } from './platform/log.ts';
+import type { ProviderHealth } from './platform/provider-health.ts';
 import { createDestinations, createResolve, type Destinations } from './publication/destination.ts';
 import type { Extractor } from './result/extractor.ts';
 import { createModelExtractor } from './result/model/model-extractor.ts';
@@ -99,19 +108,89 @@ export function reachOf({ environment, trunks }: Config): Reach | null {
   return trunks.length === 0 ? null : sipReach(trunks);
 }
 
+/** The trunks of this deployment, for who looks at them and tries them; in `test` the simulated one. */
+export function trunkBookOf({ environment, trunks }: Config): TrunkBook {
+  if (environment === 'test') return { trunks: [simulatedTrunk], forbids: () => null };
+  return {
+    trunks: trunks.map(({ countries = [], allow_prefixes = [], ...trunk }) => ({
+      name: trunk.name,
+      proxy: trunk.proxy,
+      max_calls: trunk.max_calls,
+      calls_per_second: trunk.calls_per_second,
+      caller_numbers: trunk.caller_numbers,
+      countries,
+      allow_prefixes,
+    })),
+    forbids(name, phone) {
+      const forbidden = whyForbidden(trunks, phone, () => false);
+      const own = trunks.find((trunk) => trunk.name === name);
+      if (forbidden !== null || (own !== undefined && allows(own, phone))) return forbidden;
+      return 'phone is no number that this trunk may call';
+    },
+  };
+}
+
+/** Which providers the settings name, whether or not they answer. */
+export function providersOf(config: Config): ProviderReport['provider'][] {
+  const { chatUrl, chatApiKey, realtimeUrl, realtimeApiKey, transcribeUrl, transcribeApiKey } = config;
+  const chat = chatUrl !== null || chatApiKey !== null;
+  const realtime = realtimeUrl !== null || realtimeApiKey !== null;
+  const cascade = chat && (transcribeUrl !== null || transcribeApiKey !== null);
+  return [
+    ...(chat ? (['chat'] as const) : []),
+    ...(realtime ? (['realtime'] as const) : []),
+    ...(cascade ? (['cascade'] as const) : []),
+  ];
+}
+
+/** What operators know this process by. */
+export function ownIdentity(): { readonly host: string; readonly version: string } {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  const { version } = JSON.parse(text) as { readonly version: string };
+  return { host: hostname(), version };
+}
+
 /** The directory of recordings of this process. */
 export const recordingsOf = ({ recordingsDir, dataDir }: Config): string =>
   resolve(recordingsDir ?? join(dataDir, 'recordings'));
 
 /** Whoever can speak here; one that lacks something says so when it is asked. */
-export async function agentsOf(config: Config, keys: ProviderKeys): Promise<Agent[]> {
-  const synthesizer = await findEspeak({ clock });
+export function agentsOf(config: Config, synthesizer: Synthesizer | null, keys: ProviderKeys): Agent[] {
   const { realtimeDialect: dialect, realtimeUrl: url, realtimeApiKey: apiKey, realtimeModel: model } = config;
   return [
     createScriptedAgent({ clock, synthesizer }),
     createRealtimeAgent({ clock, provider: { dialect, url, apiKey, model }, key: keys.realtime }),
     createCascadeAgent(cascadeParts(config, clock, keys)),
   ];
+}
+
+/** An agent whose conversations tell how its providers do. Who left at once, or was cut off, says nothing of them. */
+export function watchedAgent(agent: Agent, health: ProviderHealth): Agent {
+  const provider = agent.kind;
+  if (provider === 'scripted') return agent;
+  return {
+    ...agent,
+    async converse(brief, leg, transcript, signal) {
+      const end = await agent.converse(brief, leg, transcript, signal);
+      if (end.kind === 'failed' && !signal.aborted) health.failed(provider, end.note);
+      else if (end.kind === 'finished' || end.kind === 'opted_out') health.answered(provider);
+      return end;
+    },
+  };
+}
+
+/** A chat model whose answers tell how its provider does. */
+export function watchedChat(chat: Chat | null, health: ProviderHealth): Chat | null {
+  if (chat === null) return null;
+  return {
+    ...chat,
+    async ask(question, signal) {
+      const reply = await chat.ask(question, signal);
+      if (reply.kind !== 'failed') health.answered('chat');
+      else if (!signal.aborted) health.failed('chat', reply.note);
+      return reply;
+    },
+  };
 }
 
 /** Chat models; null where rules do what they would. */

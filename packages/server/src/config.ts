@@ -6,7 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import type { Trunk } from '@trunkcall/contract';
+import type { SettingInForce, Trunk } from '@trunkcall/contract';
 import { parse } from 'yaml';
 import type { CascadeSettings } from './agents/cascade/parts.ts';
 import { operatorTokenForm } from './authoring/operator-tokens.ts';
@@ -574,6 +574,26 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     ...readTelephony(structured, env),
   };
 }
+
+/** The settings of the table as they are in force; secrets only say whether they are set. */
+export function settingsInForce(config: Config): SettingInForce[] {
+  return Object.entries(settings).map(([name, setting]) => {
+    const { variable, about, secret = false, default: byDefault } = setting;
+    const value = config[name as keyof Settings];
+    const shown = value === null ? null : withoutUser(Array.isArray(value) ? value.join(',') : String(value));
+    return {
+      variable,
+      about,
+      value: secret ? null : shown,
+      is_set: value !== null && shown !== '',
+      secret,
+      is_default: !secret && shown === byDefault,
+    };
+  });
+}
+
+/** A URL may name a user with a password, which is shown to nobody. */
+const withoutUser = (text: string): string => text.replace(/^([a-z]+:\/\/)[^/@]*@/, '$1');
 
 const variables: ReadonlySet<string> = new Set(Object.values(settings).map(({ variable }) => variable));
 

@@ -95,7 +95,7 @@ export async function testGoalHere(
 ): Promise<GoalTestSummary> {
   const config = readConfig(process.env);
   const keys = createProviderKeys(systemClock);
-  const agents = await agentsOf(config, keys);
+  const agents = agentsOf(config, null, keys);
   const { results } = chatsOf(config, createLog('error'), keys);
   const tester = createGoalTester({ clock: systemClock, agents, extractor: extractorOf(results) });
   return tester.run(tester.prepare(order), onCallee, new AbortController().signal);

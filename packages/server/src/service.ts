@@ -20,10 +20,16 @@ import {
   extractorOf,
   openDatabase,
   ratesOf,
+  ownIdentity,
+  providersOf,
   reachOf,
   readAuthorities,
   recordingsOf,
+  trunkBookOf,
+  watchedAgent,
+  watchedChat,
 } from './adapters.ts';
+import { findEspeak } from './agents/audio/espeak.ts';
 import { prepareDeployment } from './authoring/first-start.ts';
 import { startKeyUses } from './authoring/key-uses.ts';
 import { createKeyring } from './authoring/keys.ts';
@@ -31,7 +37,7 @@ import { inviteFirstPerson } from './authoring/people.ts';
 import { createReadiness } from './authoring/readiness.ts';
 import { startUsageSweep } from './billing/sweep.ts';
 import type { Carrier } from './carriers/carrier.ts';
-import type { Config } from './config.ts';
+import { settingsInForce, type Config } from './config.ts';
 import { readCredentials, writeCredentials } from './credentials.ts';
 import { buildApp } from './http/app.ts';
 import { consoleRoutes } from './http/console/routes.ts';
@@ -44,6 +50,7 @@ import { systemIds } from './platform/ids.ts';
 import { createProviderKeys, rejectedKeys } from './platform/key-watch.ts';
 import type { Logger } from './platform/log.ts';
 import { onlyOnce } from './platform/only-once.ts';
+import { createProviderHealth } from './platform/provider-health.ts';
 import { startDeliverer, type Deliverer } from './publication/deliverer.ts';
 import { createEndpoints } from './publication/endpoints.ts';
 import { createModelConcluder } from './result/model/model-concluder.ts';
@@ -51,10 +58,13 @@ import { createScriptedConcluder } from './result/scripted-concluder.ts';
 import { createRehearsals } from './rehearsal/rehearse.ts';
 import { expireAllLeases } from './storage/jobs.ts';
 import { migrate } from './storage/migrate.ts';
+import { forgetAllWorkers } from './storage/workers.ts';
 import { createRunReader } from './storage/runs.ts';
 import { createGoalTester } from './rehearsal/test-goal.ts';
 import { stopCall, takeBackCall } from './worker/cancel-call.ts';
 import { cancelRun } from './worker/cancel-run.ts';
+import { startPresence, type Presence } from './worker/presence.ts';
+import { createTestCaller, type TestCaller } from './worker/test-calls.ts';
 import { startWorker, type Worker } from './worker/worker.ts';
 
 export interface Service {
@@ -115,7 +125,10 @@ async function start(
   const db = await openDatabase(config, log, onFatal);
   undo.push(() => db.close());
   await migrate(db);
-  if (db.kind === 'embedded') await db.query(expireAllLeases);
+  if (db.kind === 'embedded') {
+    await db.query(expireAllLeases);
+    await db.query(forgetAllWorkers);
+  }
 
   const dataDir = resolve(config.dataDir);
   // Found out now rather than when the port is open.
@@ -137,8 +150,13 @@ async function start(
   const ringNumber = createRingNumber({ db, ids, network });
   const reach = carrier ?? reachOf(config);
   const providerKeys = createProviderKeys(clock);
-  const agents = await agentsOf(config, providerKeys);
-  const chats = chatsOf(config, log, providerKeys);
+  const models = chatsOf(config, log, providerKeys);
+  const health = createProviderHealth(clock, (provider) =>
+    provider === 'chat' ? Math.max(models.tasks?.pauseMs() ?? 0, models.results?.pauseMs() ?? 0) : 0,
+  );
+  const chats = { tasks: watchedChat(models.tasks, health), results: watchedChat(models.results, health) };
+  const synthesizer = await findEspeak({ clock });
+  const agents = agentsOf(config, synthesizer, providerKeys).map((agent) => watchedAgent(agent, health));
   const resultKey = chats.results === null ? null : providerKeys.chat;
   const readiness = createReadiness({ agents, carrier: reach, resultKey });
   const providerProblems = () => rejectedKeys(providerKeys);
@@ -161,10 +179,24 @@ async function start(
   // Stopped behind the worker, whose last calls still publish.
   undo.push(async () => deliverer?.stop());
 
+  // Behind the worker, too: others see that it drains.
+  let presence: Presence | null = null;
+  undo.push(async () => presence?.stop());
+
   // One slow client must not keep live calls waiting for their end, nor the other way round.
   const intake: (() => Promise<unknown>)[] = [];
   undo.push(() => Promise.all(intake.map((close) => close())));
   let worker: Worker | null = null;
+  let testCaller: TestCaller | null = null;
+  const identity = { id: ids.next('wrk'), ...ownIdentity() };
+  const facts = {
+    version: identity.version,
+    startedAt: new Date(clock.now()),
+    book: trunkBookOf(config),
+    providers: providersOf(config),
+    settings: settingsInForce(config),
+  };
+  const onWanted = () => presence?.wake();
   if (reach === null) log.warn('no carrier is configured: no Goal is ready to run');
   const speaks = (locale: string) =>
     agents.some(
@@ -228,6 +260,8 @@ async function start(
       readiness,
       providerProblems,
       goalTester,
+      facts,
+      onWanted,
       recordings: recordingsOf(config),
       endpoints,
       ringNumber,
@@ -244,6 +278,8 @@ async function start(
       goalTester,
       rehearsals: createRehearsals({ clock, agents, extractor }),
       log,
+      facts,
+      onWanted,
       publicUrl: config.publicUrl,
       directory: consoleBuild,
       endpoints,
@@ -264,20 +300,34 @@ async function start(
 
   // Behind the port: a process that can not listen, and so ends, must not have anybody on the line.
   if (carrier !== null) {
+    const watchedCarrier = watchCarrier(carrier);
     const started = await startWorker({
+      name: identity.id,
       db,
       clock,
       ids,
       log,
-      carrier: watchCarrier(carrier),
+      carrier: watchedCarrier,
       agents,
       extractor,
       concluder: chats.results === null ? createScriptedConcluder() : createModelConcluder(chats.results),
       onPublished: onDue,
       settings: { ...config, maxDeploymentCalls: config.maxCalls, maxCarrierCalls: config.maxCalls },
     });
-    intake.push(() => started.stop());
+    const caller = createTestCaller({
+      db,
+      clock,
+      log,
+      carrier: watchedCarrier,
+      synthesizer,
+      name: identity.id,
+    });
+    intake.push(
+      () => started.stop(),
+      () => caller.stop(),
+    );
     worker = started;
+    testCaller = caller;
   }
   if (config.roles.includes('worker')) {
     const sweep = startUsageSweep({ db, clock, ids, log, findRate });
@@ -298,6 +348,23 @@ async function start(
       },
     });
   }
+  presence = await startPresence({
+    db,
+    clock,
+    log,
+    ...identity,
+    roles: config.roles,
+    report: () => ({
+      liveCalls: worker?.liveCalls ?? 0,
+      draining: worker?.draining ?? false,
+      trunks: carrier?.states() ?? [],
+      providers: health.reports(),
+    }),
+    async onBeat({ drain, testCalls }) {
+      worker?.drain(drain);
+      if (testCalls) await testCaller?.look(drain);
+    },
+  });
   return { url, founded, firstPersonToken };
 }
 

@@ -1,8 +1,8 @@
-import { Alert, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { ConsoleOverview } from '@trunkcall/contract';
-import { Link } from 'react-router';
 import { read } from '../api.ts';
+import { Alerts } from '../parts/alerts.tsx';
 import { HourPlot } from '../parts/hour-plot.tsx';
 import { Empty, Loaded, Page } from '../parts/page.tsx';
 import { RunOutcome } from '../parts/run-state.tsx';
@@ -30,17 +30,7 @@ function Numbers({ data }: { readonly data: ConsoleOverview }) {
   const { first_word: words, answer_wait: waits, oldest_waiting_seconds: oldest } = data;
   return (
     <Stack gap="lg">
-      {data.alerts.length > 0 && (
-        <Alert color="red" variant="outline" title={overview.alerts}>
-          <Stack gap="xs">
-            {data.alerts.map(({ message, goal_id }) => (
-              <Text key={message} size="sm">
-                {message} {goal_id !== null && <Link to={`/goals/${goal_id}`}>{overview.open}</Link>}
-              </Text>
-            ))}
-          </Stack>
-        </Alert>
-      )}
+      {data.alerts.length > 0 && <Alerts alerts={data.alerts} />}
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }}>
         <Stat label={overview.now} value={String(data.calls_now)} hint={overview.of(data.max_calls)} />
         <Stat

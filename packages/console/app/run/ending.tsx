@@ -2,6 +2,7 @@ import { Stack, Text, Title } from '@mantine/core';
 import type { ConsoleRunDetail, OperatorAttempt } from '@trunkcall/contract';
 import type { ReactNode } from 'react';
 import { Values } from '../parts/section.tsx';
+import { soundOf } from '../parts/sound.ts';
 import { show, text } from '../text.ts';
 
 const { run: words, endings } = text;
@@ -55,6 +56,7 @@ function facts(attempt: OperatorAttempt): Record<string, ReactNode> {
       attempt.q850 === null ? null : `${attempt.q850} ${endings.q850[attempt.q850] ?? endings.unknownCause}`,
     ],
     [words.note, attempt.note],
+    [words.sound, attempt.media === null ? null : soundOf(attempt.media)],
     [words.talked, talkedMs === null ? null : show.span(talkedMs)],
     [words.carrier, attempt.carrier],
     [words.carrierId, attempt.provider_call_id],

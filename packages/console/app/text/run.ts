@@ -29,6 +29,7 @@ export const run = {
   endedBy: 'Hung up by',
   sip: 'SIP status',
   q850: 'Q.850 cause',
+  sound: 'Sound',
   note: 'Note',
   talked: 'On the phone',
   carrierId: 'Carrier’s id',

@@ -20,7 +20,13 @@
  * C7  `accept` resolves to an outcome and never rejects; a caller who gave up first is one. Aborting its signal hangs
  *     up. `ring` and `reject` do nothing any more once the call is answered or over.
  */
-import type { RefusalReason, ResultSchema, ScriptedCallee } from '@trunkcall/contract';
+import type {
+  MediaQuality,
+  RefusalReason,
+  ResultSchema,
+  ScriptedCallee,
+  TrunkReport,
+} from '@trunkcall/contract';
 
 /** Whose doing an end was. */
 export type EndedBy = 'callee' | 'us' | 'carrier';
@@ -70,6 +76,8 @@ export interface CallOrder {
    * another way may have been paused meanwhile, longer than its caller's right to dial. Absent: always.
    */
   readonly mayLeave?: () => boolean;
+  /** Only over this trunk, also while it seems to be down. Absent: over any that is up. */
+  readonly trunk?: string;
   /** What simulated people need to play their part; real carriers ignore it. */
   readonly simulation: Simulation;
 }
@@ -96,6 +104,8 @@ export interface ReservationWish {
   readonly accountId: string;
   /** Canonical E.164. */
   readonly to: string;
+  /** As in the order. */
+  readonly trunk?: string;
 }
 
 export type Reservation =
@@ -165,6 +175,8 @@ export interface Carrier<M extends Media = Media> extends Reach<M> {
   place(order: CallOrder, watcher: CallWatcher, signal: AbortSignal): Promise<Placed<M>>;
   /** Hands calls to our numbers to `handler` from now on; with null, and before, they are refused. */
   onIncoming(handler: IncomingHandler<M> | null): void;
+  /** How each trunk stands now, as this process sees it. Pure. */
+  states(): readonly TrunkReport[];
   /** Releases sockets and timers; live calls are given up. Safe to repeat. */
   close(): Promise<void>;
 }
@@ -176,6 +188,11 @@ export interface Leg<M extends Media = Media> {
   readonly clock: LegClock;
   readonly media: M;
   readonly ended: Promise<LegEnd>;
+  /**
+   * What was measured of the sound so far, and after the end: of the whole call; null when nobody can say. Absent
+   * where there is no sound. Never rejects.
+   */
+  quality?(): Promise<MediaQuality | null>;
   /** Hangs up after nothing more; resolves with the end. Safe to repeat. */
   hangUp(): Promise<LegEnd>;
 }

@@ -153,6 +153,13 @@ function endText(slots: string, columns: string): string {
    select ${columns} from done d`;
 }
 
+/** Keeps what was measured of an attempt's sound. Values: run id, fence, attempt id, media (JSON text). */
+export const recordMedia = statement<{ readonly id: string }>(
+  'record_media',
+  `with ${dialLease}
+   update attempts t set media = $4::json from held h where t.id = $3 and t.run_id = h.run_id returning t.id`,
+);
+
 /** Whether anything may have left for the carrier. Values: run id. */
 export const findAttempt = statement<{ readonly id: string; readonly state: string }>(
   'find_attempt',

@@ -1,5 +1,5 @@
 /** Goal Runs as the operator sees them: with attempts, transcript, events and evidence. Reads only (I7). */
-import type { Direction, Scalar, TurnLatency, Variables } from '@trunkcall/contract';
+import type { Direction, MediaQuality, Scalar, TurnLatency, Variables } from '@trunkcall/contract';
 import type { Note } from '../agents/agent.ts';
 import { statement } from './database.ts';
 import { runColumns, type RunRow } from './runs.ts';
@@ -70,6 +70,7 @@ export interface AttemptRow {
   readonly sip_status: number | null;
   readonly q850: number | null;
   readonly note: string | null;
+  readonly media: MediaQuality | null;
   readonly dial_intent_at: Date;
   readonly answered_at: Date | null;
   readonly ended_at: Date | null;
@@ -78,7 +79,7 @@ export interface AttemptRow {
 /** Values: run id. */
 export const listAttempts = statement<AttemptRow>(
   'operator_list_attempts',
-  `select id, number, carrier, state, outcome, ended_by, provider_call_id, sip_status, q850, note,
+  `select id, number, carrier, state, outcome, ended_by, provider_call_id, sip_status, q850, note, media,
           dial_intent_at, answered_at, ended_at
    from attempts where run_id = $1 order by number`,
 );

@@ -10,6 +10,8 @@ import { statement, type Database, type Queryable } from './database.ts';
 /**
  * In the order of their references. What is counted or leased is moved as it is. Left behind is `usage_mark`: the sweep
  * of the new place walks over everything once.
+ * In the order of their references. What is counted or leased is moved as it is. Left behind is what belongs to one
+ * place: sessions and links, the rows of processes, and test calls over its trunks.
  */
 const tables = [
   'deployment',

@@ -76,6 +76,13 @@ export const addDailySpend = statement<never>(
    on conflict (day, scope) do update set spend = u.spend + excluded.spend`,
 );
 
+/** Values: scope, spend. */
+export const countTrunkCall = statement<never>(
+  'count_trunk_call',
+  `insert into daily_usage as u (day, scope, calls, spend) values (${today}, $1, 1, $2::bigint)
+   on conflict (day, scope) do update set calls = u.calls + 1, spend = u.spend + excluded.spend`,
+);
+
 const forgetOldDays = statement<never>(
   'forget_old_usage',
   `delete from daily_usage where day < ${today} - 7`,
@@ -121,6 +128,9 @@ export function createTrunkSlots(db: Database, clock: Clock): TrunkSlots {
         throw error;
       }
     },
+    async countTrunkCall(trunk, cost) {
+      await db.query(countTrunkCall, [trunkScope(trunk), cost]);
+    },
     async addCost(accountId, cost) {
       await db.query(addDailySpend, [accountScope(accountId), cost]);
     },
@@ -142,6 +152,7 @@ export function createTrunkSlots(db: Database, clock: Clock): TrunkSlots {
   }
 }
 
+export const trunkScope = (trunk: string) => `trunk:${trunk}`;
 const accountScope = (accountId: string) => `account:${accountId}`;
 
 /** Both or none. The account's row is locked first, here and everywhere. Throws: LimitReached. */

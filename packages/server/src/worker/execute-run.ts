@@ -9,6 +9,7 @@ import { assert } from '../platform/assert.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
+import { recordMedia } from '../storage/attempts.ts';
 import type { Database } from '../storage/database.ts';
 import { putBackJob, type DialJob, type Lease } from '../storage/jobs.ts';
 import { persist } from '../storage/persist.ts';
@@ -22,6 +23,9 @@ export interface ExecutionDependencies {
   readonly carrier: Carrier;
   readonly agents: readonly Agent[];
 }
+
+/** The media engine is asked for no longer than this, milliseconds. */
+const qualityLimitMs = 1_000;
 
 /**
  * Executes a run: dials, lets the agent talk, and stores how it ended. Writes one log line for the call.
@@ -102,15 +106,31 @@ export async function converseOn(
     attemptId: answered.attemptId,
     after: answered.stored,
   });
+  const { leg } = answered;
   const conversed = await converse({
     agent,
     brief: briefOf(content, run.variables, { ...run, callerName: run.account_name }),
-    leg: answered.leg,
+    leg,
     signal: lease.signal,
     transcript,
     callLimitMs: callLimitOf(content),
   });
+  await keepQuality(deps, lease, answered.attemptId, leg);
   return { facts: factsOf(conversed, lease), turns: transcript.length };
+}
+
+/** Stores how the call sounded, while its lease is held. What was not measured is not waited for. */
+async function keepQuality(
+  { db, clock }: ExecutionDependencies,
+  lease: Lease,
+  attemptId: string,
+  leg: Leg,
+): Promise<void> {
+  const done = new AbortController();
+  const late = clock.sleep(qualityLimitMs, done.signal).then(() => null);
+  const quality = (await Promise.race([leg.quality?.() ?? null, late])) ?? null;
+  done.abort();
+  if (quality !== null) await persist(db, clock, lease, recordMedia, [attemptId, JSON.stringify(quality)]);
 }
 
 function factsOf({ outcome, legEnd, note }: Conversed, lease: Lease): EndFacts {

@@ -39,6 +39,8 @@ export interface WorkerSettings {
 }
 
 export interface WorkerDependencies {
+  /** Under which it holds leases; one of its own by default. */
+  readonly name?: string;
   readonly db: Database;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -57,6 +59,12 @@ export interface Worker {
   wake(): void;
   /** Stops a run that this process leads, if it does. */
   stopRun(runId: string): void;
+  /** Dial jobs that it leads now. */
+  readonly liveCalls: number;
+  /** Whether it claims no dial jobs: it was told so, or is stopping. */
+  readonly draining: boolean;
+  /** Leaves dial jobs to others, or takes them again; calls under way go on. */
+  drain(on: boolean): void;
   /** Takes no new work, lets live calls end within `drainMs`, then hangs up. Safe to repeat. */
   stop(): Promise<void>;
 }
@@ -71,7 +79,7 @@ const maxClaim = 50;
  */
 export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   const { db, clock, log, settings, carrier } = deps;
-  const name = deps.ids.next('wrk');
+  const name = deps.name ?? deps.ids.next('wrk');
   const leases = createLeases({ db, clock, log, leaseMs: settings.leaseMs });
   const stopping = new AbortController();
   const working: Record<Queue, Set<Promise<void>>> = {
@@ -92,6 +100,8 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   const roomForCalls = () => settings.maxCallsPerProcess - working.dial.size - arriving.size;
   await db.query(ensureCapacity, [scopes]);
 
+  let drains = false;
+
   async function takeIncoming(incoming: Incoming): Promise<void> {
     const askedAt = clock.monotonic();
     const admission = { ...deps, worker: name, leaseMs: settings.leaseMs, scopes, limits };
@@ -100,10 +110,10 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   }
 
   carrier.onIncoming((incoming) => {
-    if (roomForCalls() <= 0) {
+    if (drains || roomForCalls() <= 0) {
       log.info(
         { carrier: carrier.name, trunk: incoming.trunk },
-        'inbound call refused: this process is full',
+        'inbound call refused: this process is full, or drains',
       );
       return incoming.reject({ reason: 'unavailable', retryAfterSeconds: null });
     }
@@ -112,6 +122,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   });
 
   async function claimDials(): Promise<boolean> {
+    if (drains) return false;
     const room = Math.min(maxClaim, roomForCalls());
     if (room <= 0) return false;
     const askedAt = clock.monotonic();
@@ -211,6 +222,16 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   return {
     wake: () => wakes.dial.wake(),
     stopRun: (runId) => leases.cancel(runId),
+    get liveCalls() {
+      return working.dial.size;
+    },
+    get draining() {
+      return drains || stopping.signal.aborted;
+    },
+    drain(on) {
+      if (drains && !on) wakes.dial.wake();
+      drains = on;
+    },
     stop: () => (stopped ??= stop()),
   };
 }

@@ -208,6 +208,7 @@ export function steppedCarrier(
     forbids: () => null,
     onIncoming: () => undefined,
     reserve: async () => ({ kind: 'ready', release: async () => undefined }),
+    states: () => [],
     async place() {
       const line = new SteppedLine(law);
       lines.push(line);

@@ -7,6 +7,7 @@ import {
   intendToDial,
   recordAnswer,
   recordOptOut,
+  recordMedia,
   recordRinging,
   recordTurn,
   requestCancel,
@@ -38,6 +39,7 @@ import { findGoalRuns } from '../../src/storage/runs.ts';
 import {
   addDailySpend,
   countDailyCall,
+  countTrunkCall,
   releaseTrunkLine,
   renewTrunkLines,
   takeTrunkLine,
@@ -70,6 +72,7 @@ import {
   sumUsageByDay,
   sumUsageByGoal,
 } from '../../src/storage/usage.ts';
+import { beat } from '../../src/storage/workers.ts';
 import { enqueueTestEvent, enqueueWebhooks, listEndpointsOfAccount } from '../../src/storage/webhooks.ts';
 import { databases, freshDatabase, type TestDatabase } from '../kit/database.ts';
 
@@ -90,6 +93,7 @@ const hot: readonly Statement<unknown>[] = [
   recordAnswer,
   recordOptOut,
   recordTurn,
+  recordMedia,
   endExecution,
   findAttempt,
   requestCancel,
@@ -111,6 +115,7 @@ const hot: readonly Statement<unknown>[] = [
   renewTrunkLines,
   releaseTrunkLine,
   countDailyCall,
+  countTrunkCall,
   addDailySpend,
   enqueueWebhooks,
   enqueueTestEvent,
@@ -140,6 +145,7 @@ const hot: readonly Statement<unknown>[] = [
   sumUsageByGoal,
   listUsage,
   listUsageOfRun,
+  beat,
 ];
 
 describe.each(databases)('the plan that is made on empty tables on %s', (kind) => {

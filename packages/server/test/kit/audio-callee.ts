@@ -227,6 +227,7 @@ export function audioCarrier(
     forbids: () => null,
     onIncoming: () => undefined,
     reserve: async () => ({ kind: 'ready', release: async () => undefined }),
+    states: () => [],
     async place() {
       const line = new AudioLine(law, textOf);
       void callee(line);

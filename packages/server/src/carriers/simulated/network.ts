@@ -50,10 +50,22 @@ export interface SimulatedNetwork extends Carrier<SpeechMedia> {
   ring(ring: SimulatedRing): Promise<Rung>;
 }
 
+/** The network has one trunk, so that everything about trunks can be tried with it. */
+export const simulatedTrunk = {
+  name: 'simulated',
+  proxy: null,
+  max_calls: null,
+  calls_per_second: null,
+  caller_numbers: [],
+  countries: [],
+  allow_prefixes: [],
+} as const;
+
 export function createSimulatedNetwork(options: SimulatedNetworkOptions): SimulatedNetwork {
   const { clock, seed = 'trunkcall', speed = 30 } = options;
   assert(speed > 0, 'the speed of simulated calls is positive');
   const closing = new AbortController();
+  const startedAt = new Date(clock.now()).toISOString();
   const live = new Set<Promise<unknown>>();
   let handler: IncomingHandler<SpeechMedia> | null = null;
 
@@ -63,6 +75,16 @@ export function createSimulatedNetwork(options: SimulatedNetworkOptions): Simula
     reaches: () => ({ ok: true }),
     forbids: () => null,
     reserve: async () => ({ kind: 'ready', release: async () => undefined }),
+    states: () => [
+      {
+        trunk: simulatedTrunk.name,
+        state: 'up',
+        since: startedAt,
+        why: null,
+        calls: live.size,
+        last_failure: null,
+      },
+    ],
     async place(order, watcher, signal) {
       if (closing.signal.aborted) return { kind: 'ended', ending: closed };
       const stop = linked(signal, closing.signal);

@@ -34,6 +34,7 @@ export function createLeg({ answered, sound, clock, over }: LegParts): Leg<Audio
     void hangUp();
   });
   return {
+    quality: () => sound.quality(),
     providerCallId: call.callId,
     clock: {
       now: () => clock.monotonic() - answeredAt,

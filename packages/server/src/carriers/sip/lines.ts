@@ -23,6 +23,11 @@ export class Lines {
     return this.#held.get(attemptId);
   }
 
+  /** How many attempts hold a line of the trunk. */
+  countOf(trunk: string): number {
+    return [...this.#held.values()].filter((held) => held === trunk).length;
+  }
+
   /** Throws: as `TrunkSlots.take`. */
   async take(limits: TrunkLimits, attemptId: string, signal: AbortSignal): Promise<Taken> {
     const taken = await this.#slots.take(limits, attemptId, signal);

@@ -28,6 +28,15 @@ export class Payers {
     this.#accounts.delete(attemptId);
   }
 
+  /** Counts a call that left over a trunk. Never rejects. */
+  async count(trunk: string, cost: bigint): Promise<void> {
+    try {
+      await this.#slots.countTrunkCall(trunk, cost);
+    } catch (error) {
+      this.#log.warn({ err: error, trunk }, 'a call over a trunk was not counted');
+    }
+  }
+
   /** Adds the cost of an ended call, in millionths of the trunks' currency. Never rejects. */
   async charge(attemptId: string, cost: bigint): Promise<void> {
     const accountId = this.#accounts.get(attemptId);

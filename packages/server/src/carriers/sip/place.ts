@@ -20,6 +20,8 @@ export interface PlaceDependencies {
   /** Where our audio arrives, as trunks see it. */
   readonly mediaAddress: string;
   readonly mediaSilenceMs: number;
+  /** Told of each call that left over a trunk, at its end. */
+  readonly onTried: (trunk: string, cost: bigint) => void;
   /** Told when an answered call has ended, for its cost. */
   readonly onEnded: (attemptId: string, costs: bigint) => void;
 }
@@ -99,6 +101,8 @@ async function tryRoutes(
     });
     if (outcome.kind === 'answered') return { kind: 'answered', leg: answer(deps, outcome, route, attempt) };
     ending = endingOf(outcome, route.trunk.profile, signal.aborted ? 'aborted' : 'waiting');
+    deps.onTried(route.trunk.name, 0n);
+    if (ending.outcome === 'carrier_error') route.failed(ending);
     if (outcome.sipStatus === 503 && outcome.retryAfterSeconds !== undefined)
       route.rest(outcome.retryAfterSeconds);
     if (!isTrunkFault(outcome, ending)) return ended(ending);
@@ -216,7 +220,9 @@ function answer(
     recordCall(deps.recordings.pathOf(order.attemptId), order, sound, deps.log);
   }
   void leg.ended.then(() => {
-    deps.onEnded(order.attemptId, route.cost(order.to, leg.clock.now()));
+    const cost = route.cost(order.to, leg.clock.now());
+    deps.onTried(route.trunk.name, cost);
+    deps.onEnded(order.attemptId, cost);
     return deps.lines.release(order.attemptId);
   });
   return leg;

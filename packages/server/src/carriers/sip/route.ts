@@ -1,5 +1,5 @@
 /** One trunk while the carrier runs: how it is addressed, and whether calls may take it now. */
-import type { Trunk, TrunkServer } from '@trunkcall/contract';
+import type { Trunk, TrunkReport, TrunkServer, TrunkState } from '@trunkcall/contract';
 import {
   escapeUser,
   type Codec,
@@ -12,6 +12,7 @@ import {
 } from '@trunkcall/sip';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
+import type { Ending } from '../carrier.ts';
 import type { TrunkLimits } from './slots.ts';
 import { TrunkProblem } from './trunks.ts';
 
@@ -23,6 +24,12 @@ const longestRestMs = 3_600_000;
 /** When a trunk that is down is looked at again. */
 const downPauseMs = 5_000;
 
+/** How a trunk stands, and in words why. */
+interface Standing {
+  readonly state: TrunkState;
+  readonly why: string | null;
+}
+
 export class Route {
   readonly trunk: Trunk;
   readonly limits: TrunkLimits;
@@ -30,6 +37,10 @@ export class Route {
   #restUntil = -Infinity;
   #monitor: Monitor | undefined;
   #registration: Registration | undefined;
+  /** Since `#since`; see `#stand`. */
+  #stood: TrunkState = 'unknown';
+  #since: number;
+  #lastFailure: TrunkReport['last_failure'] = null;
 
   /** Throws: TrunkProblem for a server that can not be addressed. */
   constructor(trunk: Trunk, clock: Clock) {
@@ -44,6 +55,7 @@ export class Route {
       callsPerSecond: trunk.calls_per_second,
     };
     this.#clock = clock;
+    this.#since = clock.now();
   }
 
   /** Registers and begins to watch the trunk, as far as it wants that. */
@@ -58,6 +70,7 @@ export class Route {
           const level = state.kind === 'failed' ? 'warn' : 'info';
           const status = state.kind === 'failed' ? state.status : undefined;
           log[level]({ trunk: name, state: state.kind, sip_status: status }, 'trunk registration');
+          this.#stand();
         },
       });
     }
@@ -66,21 +79,82 @@ export class Route {
       uri: uriOf(undefined, this.trunk.proxy),
       from: this.#ourUri,
       intervalMs: seconds * 1_000,
-      onChange: (state) => log[state === 'down' ? 'warn' : 'info']({ trunk: name, state }, 'trunk'),
+      onChange: (state) => {
+        log[state === 'down' ? 'warn' : 'info']({ trunk: name, state }, 'trunk');
+        this.#stand();
+      },
     });
   }
 
   /** Milliseconds until the trunk may be worth another try; 0 when calls may take it now. */
   get pauseMs(): number {
-    const restMs = this.#restUntil - this.#clock.monotonic();
+    const restMs = this.restMs;
     if (restMs > 0) return restMs;
-    const unbound = this.#registration !== undefined && this.#registration.state.kind !== 'registered';
-    return unbound || this.#monitor?.health.state === 'down' ? downPauseMs : 0;
+    return this.#unbound || this.#monitor?.health.state === 'down' ? downPauseMs : 0;
+  }
+
+  /** Milliseconds of the pause that the trunk asked for. */
+  get restMs(): number {
+    return Math.max(0, this.#restUntil - this.#clock.monotonic());
   }
 
   /** The trunk asked for a pause (503 with Retry-After). */
   rest(seconds: number): void {
     this.#restUntil = this.#clock.monotonic() + Math.min(seconds * 1_000, longestRestMs);
+    this.#stand();
+  }
+
+  /** A call failed, and it was the trunk's doing. */
+  failed({ sipStatus, q850, note }: Ending): void {
+    this.#lastFailure = { at: iso(this.#clock.now()), sip_status: sipStatus, q850, note };
+  }
+
+  /** How the trunk stands, with `calls` of ours that hold a line of it. */
+  report(calls: number): TrunkReport {
+    const { state, why } = this.#stand();
+    return {
+      trunk: this.trunk.name,
+      state,
+      since: iso(this.#since),
+      why,
+      calls,
+      last_failure: this.#lastFailure,
+    };
+  }
+
+  /** Remembers when the state changed. The end of a rest is only noticed when somebody looks. */
+  #stand(): Standing {
+    const standing = this.#standing();
+    if (standing.state !== this.#stood) this.#since = this.#clock.now();
+    this.#stood = standing.state;
+    return standing;
+  }
+
+  #standing(): Standing {
+    const restMs = this.restMs;
+    if (restMs > 0)
+      return { state: 'resting', why: `it asked for a pause of ${Math.ceil(restMs / 1_000)} s more` };
+    const registration = this.#registration?.state;
+    if (registration?.kind === 'failed') {
+      const { status } = registration;
+      return {
+        state: 'down',
+        why:
+          status === undefined
+            ? 'the registrar does not answer'
+            : `the registrar refused our registration with ${status}`,
+      };
+    }
+    if (this.#monitor?.health.state === 'down') return { state: 'down', why: 'it does not answer OPTIONS' };
+    if (this.#unbound) return { state: 'unknown', why: 'the registration is under way' };
+    if (registration !== undefined || this.#monitor?.health.state === 'up') return { state: 'up', why: null };
+    return this.#monitor === undefined
+      ? { state: 'unknown', why: 'keepalive_seconds is 0: nobody asks whether it is up' }
+      : { state: 'unknown', why: 'it was not heard of yet' };
+  }
+
+  get #unbound(): boolean {
+    return this.#registration !== undefined && this.#registration.state.kind !== 'registered';
   }
 
   get firstResponseMs(): number {
@@ -135,6 +209,8 @@ export class Route {
     return uriOf(this.trunk.credentials?.username ?? this.trunk.caller_numbers[0], { host: this.#domain });
   }
 }
+
+const iso = (time: number) => new Date(time).toISOString();
 
 const noRate = { prefix: '', per_minute: 0 };
 

@@ -114,7 +114,11 @@ export async function createSipCarrier(options: SipCarrierOptions): Promise<SipC
   const lines = new Lines(slots, clock, log);
   const payers = new Payers(slots, options.dailyLimits, log);
   const reach = sipReach(trunks, options.isOurs);
-  const routesTo = (phone: string) => routes.filter(({ trunk }) => allows(trunk, phone));
+  const routesTo = (phone: string, only: string | undefined) =>
+    routes.filter(({ trunk }) => allows(trunk, phone) && (only === undefined || trunk.name === only));
+  /** An order for one trunk is to find out how it is: a trunk that seems down is tried, one that asked for a pause is not. */
+  const pauseOf = (route: Route, only: string | undefined) =>
+    only === undefined ? route.pauseMs : route.restMs;
   const deps: PlaceDependencies = {
     agent,
     engine,
@@ -124,6 +128,7 @@ export async function createSipCarrier(options: SipCarrierOptions): Promise<SipC
     recordings,
     mediaAddress: sip.public_address ?? sip.bind ?? '',
     mediaSilenceMs: (sip.media_silence_seconds ?? defaultMediaSilenceSeconds) * 1_000,
+    onTried: (trunk, cost) => void track(payers.count(trunk, cost)),
     onEnded: (attemptId, cost) => void track(payers.charge(attemptId, cost)),
   };
   const incoming: IncomingDependencies = { ...deps, track };
@@ -189,9 +194,14 @@ export async function createSipCarrier(options: SipCarrierOptions): Promise<SipC
     async reserve(wish, signal) {
       if (reach.forbids(wish.to) !== null) return { kind: 'refused', why: 'not_allowed' };
       let inMs = Infinity;
-      for (const { limits, pauseMs } of routesTo(wish.to)) {
+      const open = routesTo(wish.to, wish.trunk);
+      if (open.length === 0) return { kind: 'refused', why: 'not_allowed' };
+      for (const route of open) {
+        const pauseMs = pauseOf(route, wish.trunk);
         const taken: Taken =
-          pauseMs > 0 ? { kind: 'later', inMs: pauseMs } : await lines.take(limits, wish.attemptId, signal);
+          pauseMs > 0
+            ? { kind: 'later', inMs: pauseMs }
+            : await lines.take(route.limits, wish.attemptId, signal);
         if (taken.kind === 'taken') return admit(wish);
         inMs = Math.min(inMs, taken.inMs);
       }
@@ -204,7 +214,9 @@ export async function createSipCarrier(options: SipCarrierOptions): Promise<SipC
         return { kind: 'ended', ending: signal.aborted ? canceled : forbiddenEnding };
       }
       const held = lines.trunkOf(order.attemptId);
-      const open = routesTo(order.to).filter(({ trunk, pauseMs }) => pauseMs === 0 || trunk.name === held);
+      const open = routesTo(order.to, order.trunk).filter(
+        (route) => pauseOf(route, order.trunk) === 0 || route.trunk.name === held,
+      );
       // The trunk whose line was reserved goes first: those before it had none.
       const sorted = open.toSorted((a, b) => Number(b.trunk.name === held) - Number(a.trunk.name === held));
       const placed = await track(placeCall(deps, sorted, order, watcher, signal));
@@ -214,6 +226,7 @@ export async function createSipCarrier(options: SipCarrierOptions): Promise<SipC
     onIncoming(handler) {
       takes = handler;
     },
+    states: () => routes.map((route) => route.report(lines.countOf(route.trunk.name))),
     close: () => (closed ??= close()),
   };
 }

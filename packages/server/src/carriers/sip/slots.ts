@@ -34,6 +34,8 @@ export interface TrunkSlots {
   release(attemptId: string): Promise<void>;
   /** Counts a call against the day's limits; false, and nothing is counted, when one of them is reached. */
   countCall(accountId: string, phone: string, limits: DailyLimits): Promise<boolean>;
+  /** Counts a call that left over the trunk, with what it cost, in millionths of the trunks' currency. */
+  countTrunkCall(trunk: string, cost: bigint): Promise<void>;
   /** Adds the cost of a call that has ended, in millionths of the trunks' currency. */
   addCost(accountId: string, cost: bigint): Promise<void>;
 }

@@ -13,10 +13,12 @@ import {
   type MediaCall,
   type MediaEngine,
   type MediaEvent,
+  type MediaStats,
   type NegotiatedMedia,
   type RecordingEnd,
   type ToneKind,
 } from '@trunkcall/sip';
+import type { MediaQuality } from '@trunkcall/contract';
 import { assert } from '../../platform/assert.ts';
 import type { AudioListener, AudioMedia } from '../carrier.ts';
 
@@ -119,6 +121,13 @@ export class Sound implements AudioMedia {
     for (const kept of this.#kept.splice(0)) tell(listener, kept);
   }
 
+  /** What was measured so far, or after the end; null when the engine died. */
+  async quality(): Promise<MediaQuality | null> {
+    // Nothing comes of the question when the media are over, or end meanwhile: then the end brings it.
+    const stats = (await this.#media.stats()) ?? (await this.#media.ended).stats;
+    return stats === undefined ? null : qualityOf(stats);
+  }
+
   play(audio: Uint8Array): boolean {
     return this.#state === 'answered' && this.#media.play(this.#transcoded(audio, this.#law, this.#codec));
   }
@@ -174,6 +183,28 @@ export class Sound implements AudioMedia {
     return from === to ? audio : transcodeG711(from, to, audio);
   }
 }
+
+function qualityOf({ inbound, outbound, peer, score }: MediaStats): MediaQuality {
+  const { packets, lost, late, jitterMs } = inbound;
+  return {
+    packets_out: outbound.packets,
+    packets_in: packets,
+    packets_lost: lost,
+    packets_late: late,
+    jitter_ms: rounded(jitterMs),
+    mos: packets === 0 ? null : rounded(score),
+    far_end:
+      peer === undefined
+        ? null
+        : {
+            loss: rounded(peer.lossRatio),
+            jitter_ms: rounded(peer.jitterMs),
+            round_trip_ms: peer.roundTripMs === undefined ? null : rounded(peer.roundTripMs),
+          },
+  };
+}
+
+const rounded = (value: number) => Math.round(value * 100) / 100;
 
 /** Keys come as tones where events were not agreed on. */
 const tonesOf = ({ telephoneEvents }: NegotiatedMedia): readonly ToneKind[] =>

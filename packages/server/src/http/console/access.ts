@@ -16,6 +16,7 @@ const leastRole: Readonly<Record<ConsoleAction, ConsoleRole>> = {
   'number.assign': 'owner',
   'key.manage': 'owner',
   'webhook.manage': 'owner',
+  'account.manage': 'owner',
   'person.manage': 'owner',
   'audit.read': 'owner',
   'budget.write': 'owner',

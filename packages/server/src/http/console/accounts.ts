@@ -1,14 +1,27 @@
-import { CreateAccountRequest, UpdateAccountRequest } from '@trunkcall/contract';
+import {
+  CreateAccountRequest,
+  UpdateAccountRequest,
+  type ConsoleAccountSettings,
+  type ConsoleAction,
+} from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
-import { changeAccount, createAccount } from '../../authoring/accounts.ts';
+import { changeAccount, createAccount, getAccount } from '../../authoring/accounts.ts';
 import { recordChange } from '../../authoring/audit.ts';
+import { beginWaitingTasks } from '../../calls/advance.ts';
 import { listAccounts } from '../../storage/accounts.ts';
+import { listNumbersOfAccount } from '../../storage/numbers.ts';
 import { accountView } from '../operator/accounts.ts';
+import { numberView } from '../operator/numbers.ts';
 import { checker, readJson } from '../operator/sent.ts';
 import { listOf } from '../operator/views.ts';
-import { requireOperator, roleIn } from './access.ts';
+import { requireOperator, requireRight, roleIn } from './access.ts';
 import type { ConsoleDeps } from './routes.ts';
 import { visitorOf } from './visitor.ts';
+
+interface OneAccount {
+  /** An id. */
+  Params: { account: string };
+}
 
 const checkCreate = checker(CreateAccountRequest);
 const checkUpdate = checker(UpdateAccountRequest);
@@ -34,16 +47,35 @@ export function accountRoutes(app: FastifyInstance, { db, ids }: ConsoleDeps): v
     return accountView(account);
   });
 
-  app.patch<{ Params: { account: string } }>('/accounts/:account', async (request) => {
+  app.get<OneAccount>('/accounts/:account/settings', async (request): Promise<ConsoleAccountSettings> => {
+    const { account } = request.params;
+    requireRight(visitorOf(request).session, account, 'account.read');
+    const numbers = await db.query(listNumbersOfAccount, [account]);
+    const own = numbers.filter(({ account_id }) => account_id === account);
+    return { account: accountView(await getAccount(db, account)), numbers: own.map(numberView) };
+  });
+
+  app.patch<OneAccount>('/accounts/:account', async (request) => {
     const { session } = visitorOf(request);
-    requireOperator(session);
     const details = await readJson(request, checkUpdate);
+    requireRight(session, request.params.account, rightFor(details));
     const account = await db.transaction(async (tx) => {
       const changed = await changeAccount(tx, request.params.account, details);
       const change = { by: session.person_id, accountId: changed.id, objectId: changed.id };
-      await recordChange(tx, ids, { ...change, action: 'account.limited', details });
+      await recordChange(tx, ids, { ...change, action: 'account.changed', details });
+      // With more room, call tasks that waited for it begin.
+      await beginWaitingTasks(tx, ids, changed.id);
       return changed;
     });
     return accountView(account);
   });
+}
+
+/** Limits protect the deployment from the account; the rest is the account's own affair. */
+function rightFor({
+  region: _region,
+  default_number: _number,
+  ...limits
+}: UpdateAccountRequest): ConsoleAction {
+  return Object.keys(limits).length > 0 ? 'deployment.manage' : 'account.manage';
 }

@@ -21,6 +21,7 @@ import {
   listMovingRuns,
   type MovingRow,
 } from '../../storage/console-views.ts';
+import { listMovingSystem } from '../../storage/system-views.ts';
 import { DatabaseUnavailable, type Database, type Statement } from '../../storage/database.ts';
 import { commonHeaders } from '../exchange.ts';
 import { roleIn } from './access.ts';
@@ -39,6 +40,8 @@ const kinds = {
   runs: listMovingRuns,
   calls: listMovingCalls,
   deliveries: listMovingDeliveries,
+  // Of no account: only who runs the deployment is told.
+  system: listMovingSystem,
 } as const satisfies Record<string, Statement<MovingRow>>;
 type Kind = keyof typeof kinds;
 

@@ -17,6 +17,7 @@ import type { Rehearsals } from '../../rehearsal/rehearse.ts';
 import type { Database, Queryable } from '../../storage/database.ts';
 import type { Environment } from '../../storage/deployment.ts';
 import type { GoalTester } from '../../rehearsal/test-goal.ts';
+import type { DeploymentFacts } from '../operator/system.ts';
 import { noSuchPath } from '../exchange.ts';
 import { accountRoutes } from './accounts.ts';
 import { auditRoutes } from './audit.ts';
@@ -32,6 +33,7 @@ import { recordingRoutes } from './recordings.ts';
 import { runRoutes } from './runs.ts';
 import { linkRoutes, sessionRoutes } from './session.ts';
 import { usageRoutes } from './usage.ts';
+import { systemRoutes } from './system.ts';
 import { talkRoutes } from './talk.ts';
 import { requireOwnPage, requireSession } from './visitor.ts';
 import { webhookRoutes } from './webhooks.ts';
@@ -47,6 +49,9 @@ export interface ConsoleDeps {
   readonly providerProblems: () => readonly string[];
   readonly rehearsals: Rehearsals;
   readonly log: Logger;
+  readonly facts: DeploymentFacts;
+  /** As for the operator API. */
+  readonly onWanted: () => void;
   /** As for the operator API; `note` is called in the transaction that stops the run. */
   readonly cancelRun: (
     runId: string,
@@ -93,6 +98,7 @@ export function consoleRoutes(deps: ConsoleDeps): FastifyPluginAsync {
           peopleRoutes(inside, deps);
           auditRoutes(inside, deps);
           usageRoutes(inside, deps);
+          systemRoutes(inside, deps);
           liveRoutes(inside, deps);
           talkRoutes(inside, deps);
         });

@@ -29,7 +29,12 @@ export function doctorRoutes(app: FastifyInstance, deps: DoctorDeps): void {
 }
 
 /** One after the other: the embedded database has a single session, and nobody waits for a check-up. */
-async function examine({ db, environment, readiness, providerProblems }: DoctorDeps): Promise<DoctorReport> {
+export async function examine({
+  db,
+  environment,
+  readiness,
+  providerProblems,
+}: DoctorDeps): Promise<DoctorReport> {
   const [server] = await db.query(readServerVersion);
   const durability = db.kind === 'postgres' ? await checkDurability(db) : [];
   const migrations = await db.query(listMigrations);

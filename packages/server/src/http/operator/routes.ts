@@ -21,7 +21,10 @@ import { keyRoutes } from './keys.ts';
 import { numberRoutes } from './numbers.ts';
 import { runRoutes } from './runs.ts';
 import { usageRoutes } from './usage.ts';
+import { systemRoutes, type DeploymentFacts } from './system.ts';
+import { trunkRoutes } from './trunks.ts';
 import { webhookRoutes } from './webhooks.ts';
+import { workerRoutes } from './workers.ts';
 
 export interface OperatorDeps {
   readonly db: Database;
@@ -37,6 +40,9 @@ export interface OperatorDeps {
   readonly providerProblems: () => readonly string[];
   readonly endpoints: Endpoints;
   readonly ringNumber: RingNumber;
+  readonly facts: DeploymentFacts;
+  /** Told that a process is to drain, or that a test call waits. */
+  readonly onWanted: () => void;
   /** The directory of the recordings that this machine has. */
   readonly recordings: string;
   /**
@@ -60,5 +66,8 @@ export function operatorRoutes(deps: OperatorDeps): FastifyPluginAsync {
     webhookRoutes(app, deps);
     usageRoutes(app, deps);
     doctorRoutes(app, deps);
+    systemRoutes(app, deps);
+    workerRoutes(app, deps);
+    trunkRoutes(app, { ...deps, book: deps.facts.book });
   };
 }

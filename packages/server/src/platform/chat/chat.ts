@@ -42,6 +42,8 @@ export type Reply<Answer> =
 export interface Chat {
   /** Throws: never. Safe to repeat: yes; it costs what the provider asks for it. */
   ask<Answer>(question: Question<Answer>, signal: AbortSignal): Promise<Reply<Answer>>;
+  /** For so long the provider is left alone, because it failed too often; milliseconds, 0 when it may be asked. */
+  pauseMs(): number;
 }
 
 export interface ChatOptions extends Endpoint {
@@ -75,6 +77,7 @@ export function createChat(options: ChatOptions): Chat {
   }
 
   return {
+    pauseMs: () => provider.pauseMs(),
     async ask<Answer>(question: Question<Answer>, signal: AbortSignal): Promise<Reply<Answer>> {
       const strict = toStrict(question.schema);
       const messages: Message[] = [

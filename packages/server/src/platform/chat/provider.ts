@@ -43,6 +43,8 @@ export type Completed =
 export interface Provider {
   /** Throws: never. */
   complete(completion: Completion, signal: AbortSignal): Promise<Completed>;
+  /** For so long it is left alone, milliseconds; 0 when it may be asked. */
+  pauseMs(): number;
 }
 
 /** What came of one request. */
@@ -134,7 +136,11 @@ export function createProvider({
     }
   }
 
-  return { complete } satisfies Provider;
+  const pauseMs = () => {
+    const now = clock.monotonic();
+    return breaker.kind === 'open' ? Math.max(0, breaker.until - now) : 0;
+  };
+  return { complete, pauseMs } satisfies Provider;
 }
 
 function requestOf(

@@ -143,6 +143,25 @@ describe.each(databases)('what a role may do in the console on %s', (kind) => {
     ['read the audit log of the deployment', 'operator', (who) => who.send('GET', '/audit')],
     ['create an account', 'operator', (who) => who.send('POST', '/accounts', { name: 'Acme' })],
     [
+      'read the settings of an account',
+      'viewer',
+      (who) => who.send('GET', `/accounts/${service.accountId}/settings`),
+    ],
+    [
+      'change a region',
+      'owner',
+      (who) => who.send('PATCH', `/accounts/${service.accountId}`, { region: 'US' }),
+    ],
+    ['read the system page', 'operator', (who) => who.send('GET', '/system')],
+    ['list trunks', 'operator', (who) => who.send('GET', '/trunks')],
+    [
+      'place a test call',
+      'operator',
+      (who) => who.send('POST', '/trunks/simulated/test-calls', { phone: '+12025550100' }),
+    ],
+    ['drain a worker', 'operator', (who) => who.send('POST', `/workers/${ids.next('wrk')}/drain`)],
+    ['resume a worker', 'operator', (who) => who.send('POST', `/workers/${ids.next('wrk')}/resume`)],
+    [
       'change a limit',
       'operator',
       (who) => who.send('PATCH', `/accounts/${service.accountId}`, { max_active_calls: 5 }),
@@ -175,6 +194,7 @@ describe.each(databases)('what a role may do in the console on %s', (kind) => {
       `/accounts/${otherAccountId}/keys`,
       `/accounts/${otherAccountId}/numbers`,
       `/accounts/${otherAccountId}/people`,
+      `/accounts/${otherAccountId}/settings`,
       `/audit?account=${otherAccountId}`,
       `/goals/${theirs.id}`,
       `/goals/${theirs.id}/file`,

@@ -29,6 +29,7 @@ import { stopCall } from '../../../src/worker/cancel-call.ts';
 import { cancelRun } from '../../../src/worker/cancel-run.ts';
 import { callDependencies } from '../../kit/calls.ts';
 import { scriptedGoalTester } from '../../kit/goal-tester.ts';
+import { facts } from '../../kit/facts.ts';
 import { freshDatabase, type TestDatabase } from '../../kit/database.ts';
 
 export const ids = systemIds(systemClock);
@@ -135,6 +136,8 @@ export async function startConsole(
         extractor: createScriptedExtractor(),
       }),
       log,
+      facts,
+      onWanted: () => undefined,
       publicUrl: publicUrl ?? null,
       directory,
       recordings,

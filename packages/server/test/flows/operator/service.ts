@@ -22,6 +22,7 @@ import { stopCall } from '../../../src/worker/cancel-call.ts';
 import { cancelRun } from '../../../src/worker/cancel-run.ts';
 import { callDependencies } from '../../kit/calls.ts';
 import { scriptedGoalTester } from '../../kit/goal-tester.ts';
+import { facts } from '../../kit/facts.ts';
 import { freshDatabase, type TestDatabase } from '../../kit/database.ts';
 
 export const ids = systemIds(systemClock);
@@ -100,6 +101,8 @@ export async function startOperatorService(
       environment: 'test',
       keys,
       readiness,
+      facts,
+      onWanted: () => undefined,
       endpoints: createEndpoints({ db, clock: systemClock, ids, destinations, onDue: () => undefined }),
       ringNumber: createRingNumber({ db, ids, network }),
       providerProblems: () => providerProblems,

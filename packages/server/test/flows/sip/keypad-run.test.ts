@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { MediaQuality } from '@trunkcall/contract';
 import { afterEach, describe, expect, it } from 'vitest';
 import { findEspeak } from '../../../src/agents/audio/espeak.ts';
 import type { Synthesizer } from '../../../src/agents/audio/synthesizer.ts';
@@ -18,6 +19,7 @@ import { startSipService } from './service.ts';
 const missing = spawnSync('espeak-ng', ['--version']).error !== undefined;
 if (missing) process.stderr.write('SKIPPED: a Goal Run over SIP. To run it: apt-get install -y espeak-ng\n');
 
+const mediaOf = statement<{ media: MediaQuality | null }>('test_sip_media', 'select media from attempts');
 const turnsOf = statement<{ speaker: string; text: string }>(
   'test_sip_turns',
   `select t.speaker, t.text from turns t join attempts a on a.id = t.attempt_id order by t.index`,
@@ -59,10 +61,13 @@ describe.skipIf(missing)('a Goal Run over a real SIP call', () => {
         },
       },
     });
-    const turns = await sip.service.database.db.query(turnsOf);
+    const { db } = sip.service.database;
+    const turns = await db.query(turnsOf);
+    const [attempt] = await db.query(mediaOf);
     return {
       callee,
       recordings: sip.recordings,
+      media: attempt?.media,
       run,
       turns: turns.map(({ speaker, text }) => `${speaker}: ${text}`),
     };
@@ -72,7 +77,10 @@ describe.skipIf(missing)('a Goal Run over a real SIP call', () => {
     'brings home what the callee pressed, with the keys in the transcript, and hangs up',
     { timeout: 60_000 },
     async () => {
-      const { run, turns, callee, recordings } = await place({ atOnce: '#', answers: ['1', '12#', '1'] });
+      const { run, turns, callee, recordings, media } = await place({
+        atOnce: '#',
+        answers: ['1', '12#', '1'],
+      });
       expect(run).toMatchObject({
         status: 'completed',
         result: { confirmed: true, parcels: 12 },
@@ -96,6 +104,9 @@ describe.skipIf(missing)('a Goal Run over a real SIP call', () => {
       expect(file).toMatch(/^att_\w+\.wav$/);
       await expect.poll(() => statSync(join(recordings, file)).size).toBeGreaterThan(44 + 2 * 2 * 8_000 * 5);
       expect(turns.join(' ')).toContain('and this call is recorded');
+      // How it sounded is kept with the attempt.
+      expect(media?.packets_in).toBeGreaterThan(100);
+      expect(media).toMatchObject({ mos: expect.any(Number), packets_lost: 0 });
     },
   );
 });

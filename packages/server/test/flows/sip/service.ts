@@ -22,6 +22,7 @@ const slots = {
   renew: async () => undefined,
   release: async () => undefined,
   countCall: async () => true,
+  countTrunkCall: async () => undefined,
   addCost: async () => undefined,
 };
 

@@ -29,6 +29,7 @@ const freeSlots: TrunkSlots = {
   renew: async () => undefined,
   release: async () => undefined,
   countCall: async () => true,
+  countTrunkCall: async () => undefined,
   addCost: async () => undefined,
 };
 

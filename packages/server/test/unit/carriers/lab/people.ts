@@ -28,6 +28,7 @@ function carrierOf<M extends Media>(answer: (to: string) => Leg<M>, media: M['ki
       return { kind: 'answered', leg };
     },
     onIncoming: () => undefined,
+    states: () => [],
     close: async () => undefined,
   };
 }
