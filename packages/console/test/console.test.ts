@@ -319,7 +319,10 @@ describe.skipIf(missing)('the console in a browser', () => {
     await limits.getByRole('button', { name: 'Save' }).click();
     await limits.getByText('Saved').waitFor();
     await page.reload();
-    await expect.poll(() => limits.getByLabel('Call tasks at the same time').inputValue()).toBe('4');
+    await limits.waitFor();
+    await expect
+      .poll(() => limits.getByLabel('Call tasks at the same time').inputValue(), { timeout: 5_000 })
+      .toBe('4');
   });
 
   const pages = [
