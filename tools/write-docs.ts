@@ -15,7 +15,7 @@ import {
   SipSettings,
   Trunk,
 } from '@trunkcall/contract';
-import { settings } from '../packages/server/src/config.ts';
+import { settings } from '../packages/server/src/settings.ts';
 import { outcomes, settlements } from '../packages/server/src/dial/outcome.ts';
 
 const generated = '<!-- Written by `npm run docs`; do not edit. -->\n';

@@ -20,7 +20,7 @@ import {
 } from './carriers/simulated/network.ts';
 import { createSipCarrier, sipReach } from './carriers/sip/sip-carrier.ts';
 import { allows, whyForbidden } from './carriers/sip/toll-fraud.ts';
-import { ConfigError, type Config } from './config.ts';
+import { ConfigError } from './config.ts';
 import { createChat, type Chat } from './platform/chat/chat.ts';
 import { openAiUrl } from './platform/chat/provider.ts';
 import { systemClock as clock } from './platform/clock.ts';
@@ -31,6 +31,7 @@ import { createDestinations, createResolve, type Destinations } from './publicat
 import type { Extractor } from './result/extractor.ts';
 import { createModelExtractor } from './result/model/model-extractor.ts';
 import { createScriptedExtractor } from './result/scripted-extractor.ts';
+import type { Config } from './settings.ts';
 import { statement, type Database } from './storage/database.ts';
 import { openEmbedded } from './storage/embedded.ts';
 import { checkDurability, openPostgres } from './storage/postgres.ts';

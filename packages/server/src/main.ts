@@ -6,13 +6,14 @@ import type { CalleeTest, Credentials, GoalTestOrder, GoalTestSummary } from '@t
 import { agentsOf, chatsOf, extractorOf, openDatabase } from './adapters.ts';
 import { WrongEnvironment } from './authoring/first-start.ts';
 import { TrunkProblem } from './carriers/sip/trunks.ts';
-import { ConfigError, readConfig, unknownVariables, type Config } from './config.ts';
+import { ConfigError, readConfig, unknownVariables } from './config.ts';
 import { CredentialsUnreadable } from './credentials.ts';
 import { createProviderKeys } from './platform/key-watch.ts';
 import { createLog, type Logger } from './platform/log.ts';
 import { systemClock } from './platform/clock.ts';
 import { onlyOnce } from './platform/only-once.ts';
 import { startService, type Service } from './service.ts';
+import type { Config } from './settings.ts';
 import { DatabaseUnavailable, type Database } from './storage/database.ts';
 import { DirectoryInUse } from './storage/embedded-lock.ts';
 import { migrate, SchemaMismatch } from './storage/migrate.ts';
