@@ -25,6 +25,7 @@ export type { Health, Monitor, MonitorOptions } from './session/monitor.ts';
 export type { MediaChange, Renegotiation } from './session/offers.ts';
 export type { Ended, EndReason } from './session/outcome.ts';
 export type { Answered, CallOptions, CallOutcome, OutgoingCall, Progress } from './session/outgoing.ts';
+export type { ReferFailure, ReferOutcome } from './session/refer-state.ts';
 export type { Registration, RegistrationState, RegisterOptions } from './session/registration.ts';
 export type { SessionTimerPolicy } from './session/session-timer.ts';
 export {

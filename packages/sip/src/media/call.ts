@@ -68,6 +68,11 @@ export interface MediaCall {
   record(options: { readonly path: string; readonly maxDurationMs: number }): void;
   /** The file is complete when the event `recording_ended` comes. */
   stopRecording(): void;
+  /**
+   * Lets the two calls hear each other until one of them ends: sound, transcoded where their codecs differ, and key
+   * presses. What is played to a call goes before what comes from the other. Both must be of one engine.
+   */
+  bridge(partner: MediaCall): void;
   /** Undefined when the call ended. */
   stats(): Promise<MediaStats | undefined>;
   /** Ends the media. Safe to repeat. */
@@ -171,6 +176,11 @@ export class CallHandle implements MediaCall {
 
   stopRecording(): void {
     if (!this.#over) this.#post({ kind: 'stop_recording', id: this.#id });
+  }
+
+  bridge(partner: MediaCall): void {
+    if (!this.#over && partner instanceof CallHandle && !partner.#over)
+      this.#post({ kind: 'bridge', id: this.#id, partner: partner.#id });
   }
 
   stats(): Promise<MediaStats | undefined> {

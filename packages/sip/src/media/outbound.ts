@@ -12,6 +12,9 @@ import { Dialer, type DialStep, writeTelephoneEvent } from './telephone-events.t
 import { keyTone } from './tones/key-tones.ts';
 import { advanceTimestamp, nextSequence } from './wrap.ts';
 
+/** Sound of a bridged call that may wait: two frames, for ticks that do not come evenly. More would only be delay. */
+const MAX_RELAYED = 2 * FRAME_SAMPLES;
+
 interface Payload {
   readonly type: number;
   readonly marker: boolean;
@@ -21,6 +24,8 @@ interface Payload {
 
 export class Outbound {
   readonly playback = new Playback();
+  /** Sound of a bridged call. It has no place in the account of what we played. */
+  readonly #relayed = new Playback();
   readonly dialer = new Dialer();
   readonly ssrc = randomBytes(4).readUInt32BE();
   readonly #idle: IdleSound;
@@ -51,8 +56,17 @@ export class Outbound {
     else if (old?.suite !== srtp.suite || !old.localKey.equals(srtp.localKey)) {
       this.#srtp = new SrtpSender(srtp.suite, srtp.localKey);
     }
-    if (this.#media !== undefined && this.#media.codec !== media.codec) this.playback.clear();
+    if (this.#media !== undefined && this.#media.codec !== media.codec) {
+      this.playback.clear();
+      this.#relayed.clear();
+    }
     this.#media = media;
+  }
+
+  /** Takes a frame of the bridged call, in the agreed codec; what is not sent soon is dropped. */
+  relay(frame: Uint8Array): void {
+    if (this.#relayed.queued + frame.length > MAX_RELAYED) this.#relayed.clear();
+    this.#relayed.push(frame);
   }
 
   /** The sound of the tick that was made last; overwritten by the next. */
@@ -100,7 +114,7 @@ export class Outbound {
   }
 
   #audio(media: NegotiatedMedia): Payload {
-    const filled = this.playback.take(this.#frame);
+    const filled = this.playback.take(this.#frame) || this.#relayed.take(this.#frame);
     if (filled < FRAME_SAMPLES) {
       this.#frame.set(idleFrame(this.#idle, media.codec, this.#tick).subarray(filled), filled);
     }

@@ -42,6 +42,7 @@ export type Command =
   | { readonly kind: 'listen'; readonly id: number; readonly tones: readonly ToneKind[] }
   | { readonly kind: 'record'; readonly id: number; readonly path: string; readonly maxDurationMs: number }
   | { readonly kind: 'stop_recording'; readonly id: number }
+  | { readonly kind: 'bridge'; readonly id: number; readonly partner: number }
   | { readonly kind: 'stats'; readonly id: number }
   | { readonly kind: 'close'; readonly id: number }
   | { readonly kind: 'shut_down' };

@@ -5,8 +5,8 @@
 
 import type { Socket } from 'node:dgram';
 import { randomBytes } from 'node:crypto';
-import type { NegotiatedMedia } from '../sdp/negotiate.ts';
-import { FRAME_MS, SAMPLES_PER_MS } from './g711.ts';
+import type { Codec, NegotiatedMedia } from '../sdp/negotiate.ts';
+import { FRAME_MS, SAMPLES_PER_MS, transcodeG711 } from './g711.ts';
 import { Inbound } from './inbound.ts';
 import type { FrameKind } from './jitter-buffer.ts';
 import { Outbound } from './outbound.ts';
@@ -38,6 +38,8 @@ export class MediaStream {
   #heardAt = 0;
   #silenceTold = false;
   #networkErrors = 0;
+  /** The call that hears this one, and is heard by it. */
+  #partner: MediaStream | undefined;
 
   /** Owns the sockets from here on. `tell` must not throw; `guard` runs what a datagram causes and catches its errors. */
   constructor(
@@ -99,6 +101,19 @@ export class MediaStream {
     this.#outbound.dialer.dial(keys);
   }
 
+  /** Lets the two hear each other from the next tick on, in place of whom they heard before. */
+  bridge(partner: MediaStream): void {
+    this.#part();
+    partner.#part();
+    this.#partner = partner;
+    partner.#partner = this;
+  }
+
+  #part(): void {
+    if (this.#partner !== undefined) this.#partner.#partner = undefined;
+    this.#partner = undefined;
+  }
+
   listen(tones: readonly ToneKind[]): void {
     this.#tones.listen(tones);
   }
@@ -134,12 +149,21 @@ export class MediaStream {
     const media = this.#media;
     if (media === undefined) return undefined;
     const kind = this.#inbound.read(frame, performance.now());
-    for (const press of this.#inbound.takeKeys()) this.#tell({ kind: 'key', ...press });
+    for (const press of this.#inbound.takeKeys()) {
+      this.#tell({ kind: 'key', ...press });
+      this.#partner?.dial(press.key);
+    }
+    if (kind !== 'idle') this.#partner?.relay(media.codec, frame);
     for (const event of this.#tones.hear(media.codec, frame)) this.#tell(event);
     this.#recording?.add(media.codec, frame, this.#outbound.sound);
     this.#watchSilence(media);
     if (this.#reports.isDue(wallClock())) this.#sendReport(media);
     return kind;
+  }
+
+  /** Sound of the partner; before it has a description of its own there is nobody to hear it. */
+  relay(codec: Codec, frame: Uint8Array): void {
+    if (this.#media !== undefined) this.#outbound.relay(transcodeG711(codec, this.#media.codec, frame));
   }
 
   #arrive(datagram: Buffer, from: SocketAddress): void {
@@ -220,6 +244,7 @@ export class MediaStream {
   async close(): Promise<void> {
     if (this.#media !== undefined) this.#sendReport(this.#media, true);
     this.#media = undefined;
+    this.#part();
     await Promise.all([closeSocket(this.#rtp), closeSocket(this.#rtcp), this.stopRecording()]);
   }
 }

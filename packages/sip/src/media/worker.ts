@@ -113,6 +113,11 @@ function obey(stream: MediaStream, command: StreamCommand): void {
     case 'stop_recording':
       void stream.stopRecording();
       return;
+    case 'bridge': {
+      const partner = streams.get(command.partner);
+      if (partner !== undefined) stream.bridge(partner.stream);
+      return;
+    }
     case 'stats':
       report({ kind: 'stats', id: command.id, stats: stream.stats() });
       return;

@@ -17,11 +17,14 @@ import { type Reason, writeReason } from '../message/fields.ts';
 import type { HeaderLine } from '../message/headers.ts';
 import type { SipRequest } from '../message/message.ts';
 import type { NegotiatedMedia } from '../sdp/negotiate.ts';
+import { writeUri } from '../message/uri.ts';
 import type { ServerTransaction } from '../transaction/layer.ts';
-import { ALLOW, type DialogOwner, type Host, reply, SUPPORTED } from './host.ts';
+import { ALLOW, contactLine, type DialogOwner, type Host, reply, requireSipUri, SUPPORTED } from './host.ts';
 import type { Negotiation } from './negotiation.ts';
 import { isGone, type MediaChange, Offers, type Renegotiation } from './offers.ts';
 import { type Ended, endedByNetwork, endedByRequest, endedByUs, type EndReason } from './outcome.ts';
+import type { ReferOutcome } from './refer-state.ts';
+import { isOfRefer, readReferNotify, referAnswered, Referral } from './referral.ts';
 import { type SessionTimer, timerDuty } from './session-timer.ts';
 
 /** What came in an INFO request: key presses of old gateways, for example. */
@@ -59,6 +62,12 @@ export interface Call {
    * over. Rejects with `UnsafeTextError` for a line break in the content type.
    */
   sendInfo(info: Info): Promise<number | undefined>;
+  /**
+   * Asks the peer to call `target` (a SIP URI) in our place (REFER, RFC 3515), and waits at most `limitMs` for how
+   * that ends. The call itself goes on: whoever asked hangs up, or does not. One at a time: another one is
+   * refused at once while the peer may still be at it, also past the limit. Never rejects. Throws `TypeError` for a target that is no SIP URI.
+   */
+  refer(target: string, limitMs: number): Promise<ReferOutcome>;
 }
 
 export interface CallParts {
@@ -87,6 +96,8 @@ export class CallDialog implements Call, DialogOwner {
     | { readonly timer: SessionTimer; readonly duty: Timer; readonly expiresAt: number }
     | undefined;
   #peerKnowsUpdate = false;
+  /** The last REFER that we sent. */
+  #referral: Referral | undefined;
   /** Stops waiting for the answer to our BYE. */
   readonly #leaving = new AbortController();
 
@@ -148,6 +159,27 @@ export class CallDialog implements Call, DialogOwner {
     return outcome.response.status;
   }
 
+  refer(target: string, limitMs: number): Promise<ReferOutcome> {
+    const uri = writeUri(requireSipUri(target, 'target'));
+    if (this.#state !== 'confirmed' || this.#referral?.isPending === true) {
+      const reason = this.#state === 'confirmed' ? 'refused' : 'call_ended';
+      return Promise.resolve({ kind: 'failed', reason, sipStatus: undefined });
+    }
+    const referral = new Referral(this.#parts.host.stack.clock, limitMs);
+    this.#referral = referral;
+    const lines: HeaderLine[] = [
+      ['Refer-To', `<${uri}>`],
+      ['Referred-By', `<${writeUri(this.channel.dialog.local.uri)}>`],
+    ];
+    const { host, user } = this.#parts;
+    const secure = this.channel.dialog.target.scheme === 'sips';
+    const request = this.channel.request('REFER', {
+      headers: (hop) => [...lines, contactLine(host, hop, user, secure)],
+    });
+    host.track(request.then((answer) => referral.take(referAnswered(answer))));
+    return referral.outcome;
+  }
+
   /** The final response came or went: from now on the call is one. */
   confirm(timer: SessionTimer | undefined, peerAllows: readonly string[]): void {
     if (this.#state !== 'early') return;
@@ -189,6 +221,8 @@ export class CallDialog implements Call, DialogOwner {
           : reply(transaction, 481);
       case 'INFO':
         return this.#onInfo(transaction);
+      case 'NOTIFY':
+        return this.#onNotify(transaction);
       case 'OPTIONS':
         return reply(transaction, 200, [ALLOW, SUPPORTED, ['Accept', 'application/sdp']]);
       default:
@@ -220,6 +254,13 @@ export class CallDialog implements Call, DialogOwner {
     });
   }
 
+  /** Progress of a REFER; also after its outcome, until the peer has told all that it has to tell. */
+  #onNotify(transaction: ServerTransaction): void {
+    if (this.#referral === undefined || !isOfRefer(transaction.request)) return reply(transaction, 481);
+    reply(transaction, 200);
+    this.#referral.take(readReferNotify(transaction.request));
+  }
+
   /** Says BYE, unless the call is over already. */
   #leave(ended: Ended, lines: readonly HeaderLine[] = []): Promise<Ended> {
     if (this.#state === 'confirmed') {
@@ -243,6 +284,7 @@ export class CallDialog implements Call, DialogOwner {
     this.#state = 'ended';
     this.#sessionTimer?.duty.cancel();
     this.offers.stop();
+    this.#referral?.take({ kind: 'call_ended', byPeer: ended.by === 'remote' });
     this.#resolveEnded(ended);
   }
 

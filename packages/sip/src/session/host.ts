@@ -36,7 +36,7 @@ export interface Host {
   track(work: Promise<unknown>): void;
 }
 
-/** REFER is missing on purpose: a peer must not make us dial. */
+/** REFER is missing on purpose: a peer must not make us dial. NOTIFY is for the progress of REFERs that we send. */
 export const ALLOWED_METHODS = [
   'INVITE',
   'ACK',
@@ -46,6 +46,7 @@ export const ALLOWED_METHODS = [
   'INFO',
   'UPDATE',
   'PRACK',
+  'NOTIFY',
 ] as const;
 export const SUPPORTED_EXTENSIONS = ['100rel', 'timer'] as const;
 

@@ -2,7 +2,7 @@
  * The user agent: makes calls, takes calls, and answers whatever else arrives.
  *
  * Invariants
- * - A1 Nobody makes us dial: REFER is refused, 3xx is not followed.
+ * - A1 Nobody makes us dial: REFER is refused, 3xx is not followed. (We may ask others to, with a REFER of ours.)
  * - A2 An INVITE from a source that `allowSource` does not know gets 403, at a limited rate, then silence.
  * - A3 After a call is over nothing of it is left in any table once its transactions have timed out.
  */

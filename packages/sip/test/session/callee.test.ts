@@ -43,7 +43,6 @@ describe('outside of calls', () => {
     ['REFER', 405],
     ['REGISTER', 405],
     ['SUBSCRIBE', 405],
-    ['NOTIFY', 405],
     ['MESSAGE', 405],
     ['FOO', 405],
     ['BYE', 481],
@@ -51,6 +50,7 @@ describe('outside of calls', () => {
     ['UPDATE', 481],
     ['INFO', 481],
     ['PRACK', 481],
+    ['NOTIFY', 481],
   ])('%s is answered with %i', async (method, status) => {
     await using it = await open();
     const answer = await it.ask(method, it.callee.uri('bob'));
