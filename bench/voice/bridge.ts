@@ -35,6 +35,8 @@ const brief: Brief = {
   settings: { kind: 'realtime' },
   machine: 'hang_up',
   recorded: false,
+  disclosure: true,
+  transfer: null,
   wrapUpAtMs: 3_600_000,
 };
 
@@ -56,7 +58,13 @@ async function begin(id: number, calleePort: number): Promise<void> {
   const ended = Promise.withResolvers<{ readonly by: 'local'; readonly reason: 'hangup' }>();
   const hangup = () => ended.resolve({ by: 'local', reason: 'hangup' });
   const call = { callId: `call-${id}`, ended: ended.promise, hangup } as unknown as Answered['call'];
-  const leg = createLeg({ answered: { kind: 'answered', call, media }, sound, clock, over });
+  const leg = createLeg({
+    answered: { kind: 'answered', call, media },
+    sound,
+    clock,
+    over,
+    transfer: async () => ({ kind: 'failed', why: 'failed' }),
+  });
   const stop = new AbortController();
   // The provider tells its sessions apart by the model.
   const agent = createRealtimeAgent({

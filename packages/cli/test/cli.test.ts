@@ -157,6 +157,22 @@ test.each([
   expect(err).toContain(message);
 });
 
+test('the first sentence is left out with a reason, and said again', async () => {
+  await json('accounts', 'create', 'quiet');
+  const reason = 'Every customer has agreed in writing.';
+  expect(await json('accounts', 'set', 'quiet', '--disclosure-off', reason)).toMatchObject({
+    disclosure: { off: true, reason, by: null },
+  });
+  const { out } = await trunkcall(['accounts', 'set', 'quiet', '--max-calls', '3']);
+  expect(out).toMatch(/disclosure +off since .* by the operator API: Every customer has agreed in writing\./);
+  const both = ['accounts', 'set', 'quiet', '--disclosure-on', '--disclosure-off', reason];
+  expect((await trunkcall(both)).exit).not.toBe(0);
+  expect((await trunkcall(['accounts', 'set', 'quiet', '--disclosure-off', 'no'])).exit).not.toBe(0);
+  expect(await json('accounts', 'set', 'quiet', '--disclosure-on')).toMatchObject({
+    disclosure: { off: false },
+  });
+});
+
 test('a key is printed once, works with the scopes it was given, and can be revoked', async () => {
   await json('accounts', 'create', 'keyed');
   const created = await json<Id & { key: string; regions: string[] }>(

@@ -358,6 +358,30 @@ describe.skipIf(missing)('the console in a browser', () => {
     await expect.poll(() => page.evaluate(tooWide)).toBe(0);
   });
 
+  test('the first sentence of an account is left out with a reason alone, and said again', async () => {
+    await page.setViewportSize(sizes.desk);
+    await goTo('Accounts');
+    await page.getByText('Says that a machine calls').waitFor();
+    await button(/^Change the first sentence of/).click();
+    const dialog = page.getByRole('dialog');
+    const leaveOut = dialog.getByRole('button', { name: 'Leave it out' });
+    await dialog.getByLabel(/^Why it may be left out/).fill('because');
+    expect(await leaveOut.isDisabled()).toBe(true);
+    await dialog.getByLabel(/^Why it may be left out/).fill('Every customer has agreed to it in writing.');
+    await expectAccessible(page);
+    await leaveOut.click();
+    await page.getByText('Does not say that a machine calls').waitFor();
+    await button(/^Change the first sentence of/).click();
+    await dialog.getByText('Every customer has agreed to it in writing.').waitFor();
+    await dialog.getByText('Left out by Ada Lovelace').waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Say it again' }).click();
+    await page.getByText('Says that a machine calls').waitFor();
+    await goTo('Audit log');
+    await page.getByText('account.disclosure_off').waitFor();
+    await page.getByText('reason: Every customer has agreed to it in writing.').waitFor();
+  });
+
   test('no page complained, and nothing that was written ran', async () => {
     expect(tab.complaints).toEqual([]);
     expect(await page.title()).not.toContain('broken in');

@@ -171,6 +171,12 @@ export const callEvents = {
   'call.asr': { level: 'info', message: 'The callee spoke.' },
   'call.interrupted': { level: 'info', message: 'Somebody was interrupted.' },
   'call.dtmf': { level: 'info', message: 'Keys were pressed.' },
+  'call.transfer_started': { level: 'info', message: 'Somebody else is called for the callee.' },
+  'call.transfer_failed': {
+    level: 'warning',
+    message: 'The callee could not be connected with somebody else.',
+  },
+  'call.transferred': { level: 'info', message: 'The callee talks to somebody else.' },
   'call.attempt_ended': { level: 'info', message: 'The attempt ended.' },
   'call.ended': { level: 'info', message: 'The telephone execution for a number ended.' },
   'call.result_ready': { level: 'info', message: 'The results were drawn.' },

@@ -260,6 +260,24 @@ export const ScriptedCallee = Type.Object(
 );
 export type ScriptedCallee = Static<typeof ScriptedCallee>;
 
+export const TransferTarget = Type.Object(
+  {
+    name: Type.String({
+      pattern: '^[\\p{L}\\p{N}](?:[\\p{L}\\p{M}\\p{N} ._-]{0,58}[\\p{L}\\p{M}\\p{N}.])?$',
+      description: '1–60 letters, digits, spaces or . _ -; how the agent speaks of them.',
+    }),
+    phone: Type.String({
+      pattern: '^\\+[1-9]\\d{7,14}$',
+      description: 'canonical E.164; the agent never learns it.',
+    }),
+    when: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 300, description: 'When the agent should connect the callee.' }),
+    ),
+  },
+  { ...closed, description: 'Somebody with whom the agent may connect the callee.' },
+);
+export type TransferTarget = Static<typeof TransferTarget>;
+
 export const GoalFile = Type.Object(
   {
     format: Type.Literal(1, { description: 'Version of this file format.' }),
@@ -323,6 +341,12 @@ export const GoalFile = Type.Object(
     ),
     calling_window: Type.Optional(CallingWindow),
     inbound: Type.Optional(InboundSettings),
+    transfer: Type.Optional(
+      Type.Array(TransferTarget, {
+        maxItems: 10,
+        description: 'With whom the agent may connect the callee. The scripted agent connects with nobody.',
+      }),
+    ),
     callees: Type.Optional(Type.Array(ScriptedCallee, { maxItems: 100 })),
   },
   { ...closed, $id: 'GoalFile', description: 'A Goal as its author writes it.' },

@@ -15,6 +15,7 @@ export const idPrefixes = [
   'rcp',
   'num',
   'att',
+  'xfer',
   'evt',
   'req',
   'wrk',

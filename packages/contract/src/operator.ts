@@ -59,6 +59,26 @@ export const UpdateAccountRequest = Type.Object(
         description: 'ISO 3166-1 alpha-2: how national numbers in the text of a task are read.',
       }),
     ),
+    disclosure: Type.Optional(
+      Type.Object(
+        {
+          off: Type.Boolean(),
+          reason: Type.Optional(
+            Type.String({
+              minLength: 1,
+              maxLength: 500,
+              description:
+                'Why it is switched off, such as the law or the consent that allows it; 10–500 characters.',
+            }),
+          ),
+        },
+        {
+          ...closed,
+          description:
+            'Whether calls begin without saying that an automated assistant is calling. Switching that off takes a reason.',
+        },
+      ),
+    ),
     default_number: Type.Optional(
       Type.Union([Type.String(), Type.Null()], {
         description: 'Id of one of the account’s own numbers, which callees see; null: the shared lines.',
@@ -69,6 +89,17 @@ export const UpdateAccountRequest = Type.Object(
   { ...closed, minProperties: 1 },
 );
 export type UpdateAccountRequest = Static<typeof UpdateAccountRequest>;
+
+export type AccountDisclosure =
+  | { readonly off: false }
+  | {
+      readonly off: true;
+      /** Why, in the words of whoever switched it off. */
+      readonly reason: string;
+      /** Name of the person of the console; null: by the operator API. */
+      readonly by: string | null;
+      readonly at: string;
+    };
 
 export interface OperatorAccount {
   readonly id: string;
@@ -84,6 +115,8 @@ export interface OperatorAccount {
   readonly default_number: string | null;
   /** US dollars; null: none. */
   readonly monthly_budget: string | null;
+  /** Whether calls begin by saying that an automated assistant is calling. */
+  readonly disclosure: AccountDisclosure;
   readonly created_at: string;
 }
 
@@ -299,7 +332,9 @@ export type OperatorNote =
   | { readonly kind: 'answer'; readonly field: string; readonly value: Scalar; readonly quote: string }
   /** A reply without a usable value. */
   | { readonly kind: 'not_understood'; readonly field: string }
-  | { readonly kind: 'opted_out' };
+  | { readonly kind: 'opted_out' }
+  /** Of a turn of ours: from here on the callee talks to somebody else. */
+  | { readonly kind: 'transferred'; readonly to: string };
 
 export interface OperatorEvent {
   readonly id: string;

@@ -52,8 +52,18 @@ export const TrunkProfile = Type.Object(
         description: 'What 403 means; `carrier_error` by default.',
       }),
     ),
+    transfer: Type.Optional(
+      enumeration(['bridge', 'refer'], {
+        description:
+          'How a callee is connected with somebody else: by a second call of ours, through which we carry the sound ' +
+          '(`bridge`, the default), or by a REFER that hands the call to the trunk.',
+      }),
+    ),
   },
-  { ...closed, description: 'How the codes of this network are read.' },
+  {
+    ...closed,
+    description: 'What is particular to this network: how its codes are read, and how it transfers.',
+  },
 );
 export type TrunkProfile = Static<typeof TrunkProfile>;
 

@@ -1,5 +1,5 @@
 import type { OperatorAccount, UpdateAccountRequest } from '@trunkcall/contract';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { Context } from '../program.ts';
 import { fields, shortTime, table } from '../report.ts';
 
@@ -21,6 +21,13 @@ export function accountCommands(group: Command, { connect, report }: Context): v
     .option('--max-tasks <number>', 'call tasks at the same time; `default` lets its lines decide')
     .option('--max-inbound-calls <number>', 'calls to its numbers that are answered at the same time', Number)
     .option('--region <region>', 'how national numbers in tasks are read, such as US')
+    .option('--disclosure-on', 'calls begin by saying that an automated assistant is calling (the default)')
+    .addOption(
+      new Option(
+        '--disclosure-off <reason>',
+        'calls begin without that; the reason is kept in the audit log',
+      ).conflicts('disclosureOn'),
+    )
     .option('--default-number <number_id>', 'what callees see; `shared` for the shared lines')
     .option(
       '--monthly-budget <dollars>',
@@ -47,16 +54,21 @@ interface SetOptions {
   readonly region?: string;
   readonly defaultNumber?: string;
   readonly monthlyBudget?: string;
+  readonly disclosureOn?: true;
+  readonly disclosureOff?: string;
 }
 
 /** The words for null are read here: Commander would make an empty text of a null. */
 function changeFrom(options: SetOptions): UpdateAccountRequest {
   const { maxCalls, maxTasks, maxInboundCalls, region, defaultNumber, monthlyBudget } = options;
+  const { disclosureOn, disclosureOff: reason } = options;
   return {
     ...(maxCalls === undefined ? {} : { max_active_calls: maxCalls }),
     ...(maxTasks === undefined ? {} : { max_active_tasks: maxTasks === 'default' ? null : Number(maxTasks) }),
     ...(maxInboundCalls === undefined ? {} : { max_inbound_calls: maxInboundCalls }),
     ...(region === undefined ? {} : { region }),
+    ...(disclosureOn === undefined ? {} : { disclosure: { off: false } }),
+    ...(reason === undefined ? {} : { disclosure: { off: true, reason } }),
     ...(defaultNumber === undefined
       ? {}
       : { default_number: defaultNumber === 'shared' ? null : defaultNumber }),
@@ -68,7 +80,7 @@ function changeFrom(options: SetOptions): UpdateAccountRequest {
 
 function accountFields(account: OperatorAccount): string {
   const { id, name, max_active_calls, max_inbound_calls, max_active_tasks, region } = account;
-  const { default_number, monthly_budget } = account;
+  const { default_number, monthly_budget, disclosure } = account;
   return fields({
     id,
     name,
@@ -76,6 +88,9 @@ function accountFields(account: OperatorAccount): string {
     'inbound calls at once': max_inbound_calls,
     'call tasks at once': max_active_tasks ?? 'as its lines allow',
     region,
+    disclosure: disclosure.off
+      ? `off since ${shortTime(disclosure.at)} by ${disclosure.by ?? 'the operator API'}: ${disclosure.reason}`
+      : 'on',
     'default number': default_number ?? 'shared',
     'monthly budget': monthly_budget === null ? 'none' : `${monthly_budget} USD`,
   });

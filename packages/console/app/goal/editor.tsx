@@ -163,6 +163,15 @@ function Sections({
           minLines={4}
         />
       </Section>
+      <Section name="transfer" places={['transfer']} wrong={wrong} about={about.transfer}>
+        <JsonEditor
+          label={sections.transfer}
+          value={draft.transfer}
+          onChange={change && ((value) => change(withPart(draft, 'transfer', value)))}
+          problems={problemsIn(problems, '/transfer')}
+          minLines={4}
+        />
+      </Section>
       <Section name="callees" places={['callees']} wrong={wrong} about={about.callees}>
         <CalleesEditor draft={draft} onChange={change} problems={problems} />
       </Section>

@@ -1,10 +1,10 @@
-import { Button, Group, Modal, NumberInput, Stack, Table, TextInput } from '@mantine/core';
+import { Button, Group, Modal, NumberInput, Stack, Table, Text, Textarea, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { OperatorAccount, OperatorList } from '@trunkcall/contract';
 import { useState } from 'react';
 import { ask, read } from '../api.ts';
-import { Failure, Loaded, Page, Scroll } from '../parts/page.tsx';
+import { Failure, Loaded, Page, Scroll, State } from '../parts/page.tsx';
 import { sessionKey, usePlace } from '../session.tsx';
 import { show, text } from '../text.ts';
 
@@ -32,6 +32,7 @@ export default function Accounts() {
                   <Table.Th>{words.name}</Table.Th>
                   <Table.Th ta="right">{words.calls}</Table.Th>
                   <Table.Th>{words.limit}</Table.Th>
+                  <Table.Th>{words.disclosure}</Table.Th>
                   <Table.Th>{words.created}</Table.Th>
                 </Table.Tr>
               </Table.Thead>
@@ -42,6 +43,9 @@ export default function Accounts() {
                     <Table.Td ta="right">{account.active_calls}</Table.Td>
                     <Table.Td>
                       <Limit account={account} />
+                    </Table.Td>
+                    <Table.Td>
+                      <Disclosure account={account} />
                     </Table.Td>
                     <Table.Td className="nowrap">{show.dateTime(account.created_at)}</Table.Td>
                   </Table.Tr>
@@ -84,6 +88,98 @@ function Limit({ account }: { readonly account: OperatorAccount }) {
       </Group>
       {save.error !== null && <Failure error={save.error} />}
     </>
+  );
+}
+
+function Disclosure({ account }: { readonly account: OperatorAccount }) {
+  const { session } = usePlace();
+  const [changing, { open, close }] = useDisclosure();
+  const { off } = account.disclosure;
+  return (
+    <Group gap="xs" wrap="nowrap">
+      <State tone={off ? 'warn' : 'good'}>{off ? words.undisclosed : words.disclosed}</State>
+      {session.person.operator && (
+        <Button size="compact-sm" variant="default" aria-label={words.changeOf(account.name)} onClick={open}>
+          {words.change}
+        </Button>
+      )}
+      {changing && <ChangeDisclosure account={account} onClose={close} />}
+    </Group>
+  );
+}
+
+const leastReason = 10;
+
+function ChangeDisclosure({
+  account: { id, name, disclosure },
+  onClose,
+}: {
+  readonly account: OperatorAccount;
+  readonly onClose: () => void;
+}) {
+  const client = useQueryClient();
+  const [reason, setReason] = useState('');
+  const change = useMutation({
+    mutationFn: () => {
+      const wanted = disclosure.off ? { off: false } : { off: true, reason };
+      return ask('PATCH', `/accounts/${id}`, { json: { disclosure: wanted } });
+    },
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ['accounts'] });
+      onClose();
+    },
+  });
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={words.disclosureTitle(name)}
+      closeButtonProps={{ 'aria-label': text.common.close }}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          change.mutate();
+        }}
+      >
+        <Stack>
+          <Text>{words.disclosureAbout}</Text>
+          {disclosure.off ? (
+            <div>
+              <Text c="dimmed" size="sm">
+                {words.offSince(disclosure.by ?? words.operatorApi, show.dateTime(disclosure.at))}
+              </Text>
+              <Text className="break">{disclosure.reason}</Text>
+            </div>
+          ) : (
+            <Textarea
+              label={words.reason}
+              description={words.reasonHint}
+              required
+              autosize
+              minRows={2}
+              maxLength={500}
+              value={reason}
+              onChange={(event) => setReason(event.currentTarget.value)}
+            />
+          )}
+          {change.error !== null && <Failure error={change.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              {text.common.cancel}
+            </Button>
+            <Button
+              type="submit"
+              {...(disclosure.off ? {} : { color: 'red' })}
+              disabled={!disclosure.off && reason.trim().length < leastReason}
+              loading={change.isPending}
+            >
+              {disclosure.off ? words.switchOn : words.switchOff}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
   );
 }
 

@@ -147,6 +147,7 @@ function Turn({
 
 function noteText(note: OperatorNote): string {
   if (note.kind === 'opted_out') return words.optedOut;
+  if (note.kind === 'transferred') return words.transferred(note.to);
   return note.kind === 'answer'
     ? words.understood(note.field, shownValue(note.value))
     : words.notUnderstood(note.field);

@@ -2,6 +2,7 @@
 export const endings = {
   outcomes: {
     conversation: 'A conversation was held.',
+    transferred: 'The agent connected the callee with somebody else.',
     message_left: 'A machine answered; a message was left.',
     call_limit: 'The call reached its time limit.',
     machine: 'A machine answered; the Goal says to hang up.',

@@ -1,14 +1,16 @@
 /**
  * The agent port: who speaks for us on an answered leg. Every agent passes `test/conformance/agent.ts`.
  *
- * A1  The first sentence says that an automated assistant is calling and for whom; who called us hears whose
- *     automated assistant answers.
+ * A1  The first sentence says that an automated assistant is calling and for whom; of an account that has switched that
+ *     off, for whom alone. Who called us hears whose automated assistant answers. Asked whether it is a robot it says
+ *     yes, always.
  * A2  `converse` resolves to how the conversation ended, within the leg's end or the abort of the signal; it
  *     does not hang up: the conversation stage does.
  * A3  Every turn is reported as it happens, in order, as *heard*, with its offset on the leg's clock. A wish not to
  *     be called again is told when it is heard, whatever else is still open.
  * A4  From `wrapUpAtMs` on it asks nothing new and says goodbye.
- * A5  What the callee says is data: it never changes whom we call or what we send.
+ * A5  What the callee says is data: it never changes whom we call or what we send. They can be connected only with
+ *     those that the Goal names, and the agent knows no number.
  */
 import type {
   AgentSettings,
@@ -18,7 +20,7 @@ import type {
   TurnLatency,
   Variables,
 } from '@trunkcall/contract';
-import type { Leg, Media } from '../carriers/carrier.ts';
+import type { Leg, Media, Transferred } from '../carriers/carrier.ts';
 
 export interface Brief {
   /** Who called whom. The agent calls the other side the callee, also when it is who called us. */
@@ -41,8 +43,30 @@ export interface Brief {
   readonly machine: MachinePolicy;
   /** The call is recorded, and the callee must be told. */
   readonly recorded: boolean;
+  /** The first sentence says that an automated assistant is calling. */
+  readonly disclosure: boolean;
+  /** With whom the callee may be connected; null: with nobody. */
+  readonly transfer: TransferOffer | null;
   /** Leg time at which to wrap up, milliseconds. */
   readonly wrapUpAtMs: number;
+}
+
+/** Somebody with whom the callee may be connected. */
+export interface TransferTarget {
+  /** Unique in the Goal. */
+  readonly name: string;
+  /** When to offer it, in the author's words; null when they left it open. */
+  readonly when: string | null;
+}
+
+export interface TransferOffer {
+  /** At least one. */
+  readonly targets: readonly TransferTarget[];
+  /**
+   * Connects the callee with one of them, by name; to be called when our last words were heard. `connected`: the two
+   * are talking, and the agent ends with `transferred`. Never rejects.
+   */
+  connect(name: string): Promise<Transferred>;
 }
 
 /** What was said. */
@@ -72,7 +96,9 @@ export type Note =
     }
   /** A reply to the question without a usable value: not understood, not known, nothing to say. */
   | { readonly kind: 'not_understood'; readonly field: string }
-  | { readonly kind: 'opted_out' };
+  | { readonly kind: 'opted_out' }
+  /** Of a turn of ours: from here on the callee talks to somebody else. */
+  | { readonly kind: 'transferred'; readonly to: string };
 
 /** Takes turns in order. Does not wait for storage and does not throw. */
 export interface TranscriptSink {
@@ -88,6 +114,8 @@ export type ConversationEnd =
   | { readonly kind: 'finished' }
   | { readonly kind: 'callee_left' }
   | { readonly kind: 'opted_out' }
+  /** Somebody else talks with the callee now. */
+  | { readonly kind: 'transferred'; readonly to: string }
   | { readonly kind: 'machine'; readonly did: 'hang_up' | 'leave_message' }
   | { readonly kind: 'failed'; readonly note: string };
 

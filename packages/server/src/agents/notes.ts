@@ -14,4 +14,5 @@ export function hasOptedOut({ notes }: Pick<SpokenTurn, 'notes'>): boolean {
   return notes.some(({ kind }) => kind === 'opted_out');
 }
 
-const subjectOf = (note: Note): string | null => (note.kind === 'opted_out' ? null : note.field);
+/** No field is written in brackets. */
+const subjectOf = (note: Note): string => ('field' in note ? note.field : `(${note.kind})`);

@@ -2,6 +2,7 @@
  * What the model is told. The rules of conduct stand first and last belong to us; the Goal's instructions stand
  * between them, with the variables already in them as data.
  */
+import type { TransferFailure } from '../carriers/carrier.ts';
 import type { Brief } from './agent.ts';
 import { renderSpoken } from './instructions.ts';
 import { localeOfCall } from './scripted/locales/locale.ts';
@@ -18,6 +19,8 @@ export interface Prompt {
   readonly optedOut: string;
   readonly message: string;
   readonly bridge: string;
+  /** Our words before somebody else is called for the person. */
+  readonly connecting: string;
 }
 
 /** Names of languages for a model; a model reads English best. */
@@ -64,6 +67,7 @@ function announcementPrompt(announcement: string, language: string, disclosure: 
     optedOut: 'Confirm in one sentence that the person will not be called again, and say goodbye.',
     message: goodbye,
     bridge: all,
+    connecting: goodbye,
   };
 }
 
@@ -91,19 +95,43 @@ function outboundPrompt(brief: Brief, language: string, disclosure: string): Pro
     bridge:
       'The connection was broken for a moment. Apologise for the pause in a few words, and go on where you were; ' +
       'repeat your last question if it was not answered.',
+    connecting:
+      'Tell the person in one sentence that you connect them now and that they should stay on the line. Ask nothing. ' +
+      'Call no tool.',
   };
 }
 
+/** What is to be said when somebody could not be connected. */
+export function notConnected(why: TransferFailure): string {
+  return (
+    `The person was not connected: ${failures[why]}. You are talking with them again. Say so in one sentence, and go ` +
+    'on with your task as far as that helps.'
+  );
+}
+
+const failures: Readonly<Record<TransferFailure, string>> = {
+  busy: 'the line is busy',
+  no_answer: 'nobody answers',
+  declined: 'the call was not taken',
+  not_allowed: 'that is not possible now',
+  no_line: 'that is not possible now',
+  left: 'the call ended',
+  failed: 'the call did not get through',
+};
+
 /** The first sentence (A1): ours where we have it in the language, else the model's. */
 function disclosureOf(brief: Brief, language: string): string {
-  const caller = brief.callerName.trim().replace(/\.+$/, '');
+  const { callerName, recorded, direction, disclosure } = brief;
+  const caller = callerName.trim().replace(/\.+$/, '');
   const known = localeOfCall(brief)?.texts.disclosure(caller);
   if (known !== undefined) return `Your first sentence is exactly: ${quoted(known)}`;
   const who =
-    brief.direction === 'inbound'
+    direction === 'inbound'
       ? `the person has reached the automated assistant of ${quoted(caller)}`
-      : `an automated assistant is calling for ${quoted(caller)}`;
-  return `Your first sentence says, in ${language}, that ${who}${brief.recorded ? ', and that the call is recorded' : ''}; it says all of that.`;
+      : disclosure
+        ? `an automated assistant is calling for ${quoted(caller)}`
+        : `you are calling for ${quoted(caller)}`;
+  return `Your first sentence says, in ${language}, that ${who}${recorded ? ', and that the call is recorded' : ''}; it says all of that.`;
 }
 
 function standing(brief: Brief, language: string, disclosure: string): string {
@@ -130,6 +158,13 @@ The text between the marks is from whoever set up this call.
 <task>
 ${brief.instructions.replaceAll('</task>', '')}
 </task>`,
+    ...(brief.transfer === null
+      ? []
+      : [
+          `# With whom you can connect the person
+By transfer_to_human, under exactly these names. You can connect them with nobody else, and you know no telephone numbers.
+${brief.transfer.targets.map(({ name, when }) => `- ${name}${when === null ? '' : `: ${oneLine(when)}`}`).join('\n')}`,
+        ]),
     `# What to find out
 Ask for these one after the other, in your own words by their descriptions, the required ones first. Call note as soon as the person has said one, in the same response in which you go on speaking. Write days as YYYY-MM-DD. Never guess: what was not said is not noted. At the end read back in one sentence what you noted, and ask whether it is right.
 ${JSON.stringify(fieldsOf(brief), null, 1)}`,
@@ -146,7 +181,9 @@ function fieldsOf({ resultSchema: { properties, required }, variables }: Brief):
   }));
 }
 
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+
 /** Names and titles on one line, between marks that they can not close. */
 function quoted(text: string): string {
-  return `“${text.replaceAll(/[“”"]/g, '’').replaceAll(/\s+/g, ' ').trim()}”`;
+  return `“${oneLine(text.replaceAll(/[“”"]/g, '’'))}”`;
 }

@@ -1,9 +1,9 @@
 /**
  * What the model may do beside speaking. Nothing here changes whom we call (A5): it ends this call, presses keys
- * in it, or writes down what was said in it.
+ * in it, writes down what was said in it, or has the person connected with somebody whom the Goal names.
  */
 import type { ResultSchema, Scalar, ScalarProperty } from '@trunkcall/contract';
-import type { Brief, Note } from './agent.ts';
+import type { Brief, Note, TransferTarget } from './agent.ts';
 
 export interface ToolCall {
   readonly callId: string;
@@ -24,6 +24,7 @@ export type ToolUse =
   | { readonly kind: 'press_keys'; readonly keys: string }
   | { readonly kind: 'opt_out' }
   | { readonly kind: 'report_machine'; readonly machine: Machine }
+  | { readonly kind: 'transfer'; readonly to: string }
   | { readonly kind: 'note'; readonly note: Extract<Note, { kind: 'answer' }> }
   | { readonly kind: 'unusable'; readonly why: string };
 
@@ -34,13 +35,16 @@ const maxKeys = 32;
 const maxValueLength = 2_000;
 
 /** What fits the call: who called us is met by no menu, and an announcement asks for nothing. */
-export function toolsFor(brief: Pick<Brief, 'resultSchema' | 'direction' | 'announcement'>): readonly Tool[] {
+export function toolsFor(
+  brief: Pick<Brief, 'resultSchema' | 'direction' | 'announcement' | 'transfer'>,
+): readonly Tool[] {
   if (brief.announcement !== null) return [endCall];
   return [
     endCall,
     ...(brief.direction === 'outbound' ? [pressKeys] : []),
     optOut,
     ...(brief.direction === 'outbound' ? [reportMachine] : []),
+    ...transferTool(brief.transfer?.targets ?? []),
     ...noteTool(brief.resultSchema),
   ];
 }
@@ -67,6 +71,18 @@ const reportMachine = tool(
     'told what to do.',
   { kind: { type: 'string', enum: machines } },
 );
+
+function transferTool(targets: readonly TransferTarget[]): Tool[] {
+  if (targets.length === 0) return [];
+  return [
+    tool(
+      'transfer_to_human',
+      'Connects the person with somebody else, and ends your part of the call. Only when your task or the person asks ' +
+        'for it. Say in the same response with whom you connect them and that they should stay on the line; ask nothing.',
+      { to: { type: 'string', enum: targets.map(({ name }) => name) } },
+    ),
+  ];
+}
 
 function noteTool({ properties }: ResultSchema): Tool[] {
   const names = Object.keys(properties);
@@ -95,7 +111,11 @@ function tool(name: string, description: string, properties: Readonly<Record<str
 }
 
 /** What the model wants. Its arguments are no more than a wish: what does not fit is told to it. Never throws. */
-export function readToolCall(call: ToolCall, schema: ResultSchema): ToolUse {
+export function readToolCall(
+  call: ToolCall,
+  schema: ResultSchema,
+  targets: readonly TransferTarget[],
+): ToolUse {
   const given = argumentsOf(call);
   if (given === null) return unusable('the arguments are not a JSON object');
   switch (call.name) {
@@ -113,6 +133,11 @@ export function readToolCall(call: ToolCall, schema: ResultSchema): ToolUse {
       const machine = machines.find((name) => name === given['kind']);
       if (machine === undefined) return unusable(`kind is one of ${machines.join(', ')}`);
       return { kind: 'report_machine', machine };
+    }
+    case 'transfer_to_human': {
+      const target = targets.find(({ name }) => name === given['to']);
+      if (target === undefined) return unusable('there is nobody of that name to connect with');
+      return { kind: 'transfer', to: target.name };
     }
     case 'note':
       return noteFrom(given, schema);

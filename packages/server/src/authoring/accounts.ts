@@ -4,12 +4,22 @@ import type { Ids } from '../platform/ids.ts';
 import { parseAmount } from '../platform/money.ts';
 import { Refusal } from '../platform/refusal.ts';
 import { lockTaskLimit } from '../storage/calls.ts';
-import { findAccount, insertAccount, updateAccount, type AccountRow } from '../storage/accounts.ts';
+import {
+  findAccount,
+  insertAccount,
+  setDisclosure,
+  updateAccount,
+  type AccountRow,
+} from '../storage/accounts.ts';
 import type { Queryable } from '../storage/database.ts';
+import { recordChange } from './audit.ts';
 import { requireOwnNumber } from './numbers.ts';
 
 /** How many calls of a new account may run at the same time. */
 const defaultMaxActiveCalls = 10;
+
+/** A word or two explain nothing; characters. */
+const leastReason = 10;
 
 /** Letters and digits of any script, and what stands in names of firms; the agent says it aloud. */
 const namePattern = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} .,'’&()_-]{0,62}[\p{L}\p{M}\p{N}.)])?$/u;
@@ -42,14 +52,18 @@ export async function getAccount(db: Queryable, idOrName: string): Promise<Accou
 
 /**
  * Changes settings of an account, inside a transaction; what is left out stays. Calls that already run are not stopped.
+ * Who switches the disclosure off or on goes into the audit log, with the reason; `by` is a person of the console, null
+ * for the operator API.
  *
- * Throws: Refusal `not_found`, or `invalid_request` for a region that there is not, for a default number that is
- * not the account's own, and for a budget that is no amount above zero.
+ * Throws: Refusal `not_found`, or `invalid_request` for a region that there is not, for a default number that is not the
+ * account's own, for a budget that is no amount above zero, and for a disclosure that is switched off without a reason.
  */
 export async function changeAccount(
   tx: Queryable,
+  ids: Ids,
   idOrName: string,
   change: UpdateAccountRequest,
+  by: string | null,
 ): Promise<AccountRow> {
   const { id } = await getAccount(tx, idOrName);
   // Held while it is read and written: of two changes at a time none is lost.
@@ -76,6 +90,22 @@ export async function changeAccount(
   ];
   const [changed] = await tx.query(updateAccount, values);
   if (changed === undefined) throw missingAccount();
+  return change.disclosure === undefined ? changed : discloses(tx, ids, changed, change.disclosure, by);
+}
+
+async function discloses(
+  tx: Queryable,
+  ids: Ids,
+  { id }: AccountRow,
+  disclosure: NonNullable<UpdateAccountRequest['disclosure']>,
+  by: string | null,
+): Promise<AccountRow> {
+  const reason = reasonOf(disclosure);
+  const [changed] = await tx.query(setDisclosure, [id, reason, by]);
+  if (changed === undefined) throw missingAccount();
+  const action = reason === null ? 'account.disclosure_on' : 'account.disclosure_off';
+  const details = reason === null ? {} : { reason };
+  await recordChange(tx, ids, { by, accountId: id, objectId: id, action, details });
   return changed;
 }
 
@@ -89,6 +119,23 @@ function budgetOf(text: string | null): string | null {
     );
   }
   return amount?.toString() ?? null;
+}
+
+function reasonOf({ off, reason }: NonNullable<UpdateAccountRequest['disclosure']>): string | null {
+  if (!off && reason !== undefined) {
+    throw new Refusal(
+      'invalid_request',
+      'disclosure.reason goes with off: true; saying who calls needs none',
+    );
+  }
+  const given = reason?.trim().toWellFormed().replaceAll('\u0000', '') ?? '';
+  if (off && given.length < leastReason) {
+    throw new Refusal(
+      'invalid_request',
+      `disclosure.reason must say in at least ${leastReason} characters why callees are not told that a machine calls`,
+    );
+  }
+  return off ? given : null;
 }
 
 const missingAccount = () => new Refusal('not_found', 'there is no account with this id or name');

@@ -100,7 +100,7 @@ async function addDemo(
   tx: Queryable,
 ): Promise<Required<Pick<Credentials, 'account' | 'api_key' | 'goals'>>> {
   const account = await createAccount(tx, ids, 'demo');
-  await changeAccount(tx, account.id, { max_active_calls: demoMaxActiveCalls });
+  await changeAccount(tx, ids, account.id, { max_active_calls: demoMaxActiveCalls }, null);
   const goals: Record<string, string> = {};
   for (const [name, text] of await readExamples(goalsDirectory)) {
     const id = await applyGoal(tx, ids, { accountId: account.id, goalId: null, text });

@@ -34,6 +34,7 @@ const sections = [
   'limits',
   'machine',
   'calling_window',
+  'transfer',
   'callees',
 ] as const satisfies readonly (keyof GoalFile)[];
 

@@ -9,7 +9,7 @@ import {
   type Scalar,
   type ScalarProperty,
 } from '@trunkcall/contract';
-import { isSupportedCountry } from 'libphonenumber-js/max';
+import { isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { below } from '../platform/json-pointer.ts';
 import type { GoalProblem } from './goal-source.ts';
 import { compileShape } from './shape.ts';
@@ -82,6 +82,7 @@ const rules: readonly Rule[] = [
   },
   { reads: ['calling_window'], check: checkWindow },
   { reads: ['inbound', 'input_schema'], check: checkInbound },
+  { reads: ['transfer', 'targets'], check: checkTransfer },
   { reads: ['callees', 'result_schema'], check: checkCallees },
   { reads: ['callees', 'input_schema'], check: checkCalleeVariables },
 ];
@@ -205,6 +206,25 @@ function isTimeZone(name: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Whoever is called for a callee is called by this Goal: in its countries, and under a name of their own. */
+function checkTransfer({ transfer = [], targets }: GoalFile, report: Report): void {
+  const seen = new Set<string>();
+  for (const [index, { name, phone, when = '' }] of transfer.entries()) {
+    const place = below('/transfer', index);
+    const spoken = name.normalize('NFC').toLowerCase();
+    if (seen.has(spoken))
+      report(`${place}/name`, 'another one has this name already; the agent chooses by name');
+    seen.add(spoken);
+    const number = parsePhoneNumberFromString(phone);
+    if (number?.isValid() !== true) report(`${place}/phone`, 'is not a number of any known numbering plan');
+    else if (number.country === undefined || !targets.countries.includes(number.country)) {
+      report(`${place}/phone`, `is outside the countries in \`targets\` (${targets.countries.join(', ')})`);
+    }
+    if (/\{\{|\}\}/.test(when))
+      report(`${place}/when`, 'takes no placeholders; put them into `instructions`');
   }
 }
 

@@ -14,7 +14,7 @@ export type Readiness = (goal: GoalFile) => readonly string[];
 export function createReadiness(deps: {
   readonly agents: readonly Agent[];
   /** Null when none is configured. */
-  readonly carrier: Pick<Reach, 'name' | 'media' | 'reaches'> | null;
+  readonly carrier: Pick<Reach, 'name' | 'media' | 'reaches' | 'forbids'> | null;
   /** Of the model that draws results; null when none does. */
   readonly resultKey?: KeyWatch | null;
 }): Readiness {
@@ -34,10 +34,19 @@ export function createReadiness(deps: {
   };
 }
 
-function carrierProblems(carrier: Pick<Reach, 'name' | 'reaches'> | null, goal: GoalFile): string[] {
+function carrierProblems(
+  carrier: Pick<Reach, 'name' | 'reaches' | 'forbids'> | null,
+  goal: GoalFile,
+): string[] {
   if (carrier === null) return ['no carrier is configured'];
-  return goal.targets.countries.flatMap((country) => {
-    const reach = carrier.reaches(country);
-    return reach.ok ? [] : [`the carrier ${carrier.name} does not reach ${country}: ${reach.reason}`];
-  });
+  return [
+    ...goal.targets.countries.flatMap((country) => {
+      const reach = carrier.reaches(country);
+      return reach.ok ? [] : [`the carrier ${carrier.name} does not reach ${country}: ${reach.reason}`];
+    }),
+    ...(goal.transfer ?? []).flatMap(({ name, phone }) => {
+      const why = carrier.forbids(phone);
+      return why === null ? [] : [`nobody can be connected with ${name}: the ${why}`];
+    }),
+  ];
 }

@@ -10,6 +10,8 @@
  *     When the signal is already aborted nothing leaves the machine.
  * C4  `Leg.ended` resolves exactly once, also when our side hangs up, and hanging up twice is harmless.
  * C5  All times of a leg are on the leg's own clock: milliseconds since the answer.
+ * C8  `Leg.transfer` calls one number, once, within its ring limit, and never rejects. The end of the leg ends it; once
+ *     the two are connected the leg lives until either of them hangs up.
  *
  * The other way round, somebody calls one of our numbers:
  *
@@ -195,7 +197,43 @@ export interface Leg<M extends Media = Media> {
   quality?(): Promise<MediaQuality | null>;
   /** Hangs up after nothing more; resolves with the end. Safe to repeat. */
   hangUp(): Promise<LegEnd>;
+  /**
+   * Connects who is on the leg with somebody else; we neither hear nor say anything any more then. While it rings they
+   * hear it ring. After a failure everything is as before. One at a time. Absent: this carrier can not.
+   */
+  transfer?(order: TransferOrder, signal: AbortSignal): Promise<Transferred>;
 }
+
+/** How somebody on a leg is to be connected with somebody else. */
+export interface TransferOrder {
+  /** Our id of this transfer: the second call is placed, counted and charged under it. */
+  readonly transferId: string;
+  /** Whose daily limits count. */
+  readonly accountId: string;
+  /** Canonical E.164. */
+  readonly to: string;
+  /** How long the phone may ring, milliseconds. */
+  readonly ringLimitMs: number;
+  /** As for calls: asked right before a request leaves that can make a phone ring. */
+  readonly mayLeave: () => boolean;
+}
+
+export type TransferFailure =
+  | 'busy'
+  | 'no_answer'
+  | 'declined'
+  /** The number must not be called: the guard, a daily limit, its owner's wish, or a stop forbids it. */
+  | 'not_allowed'
+  /** Every line is in use. */
+  | 'no_line'
+  /** Who was to be connected hung up meanwhile, or we did. */
+  | 'left'
+  /** The network, the number or we failed. */
+  | 'failed';
+
+export type Transferred =
+  | { readonly kind: 'connected' }
+  | { readonly kind: 'failed'; readonly why: TransferFailure };
 
 export interface LegClock {
   /** Milliseconds since the answer. */

@@ -9,11 +9,11 @@ const wrapUpMs = 30_000;
 export const callLimitOf = ({ limits }: GoalFile): number => limits.call_seconds * 1_000;
 
 /** What differs from call to call of one Goal. */
-type CallFacts = Pick<Brief, 'callerName' | 'direction' | 'announcement'>;
+type CallFacts = Pick<Brief, 'callerName' | 'direction' | 'announcement' | 'disclosure' | 'transfer'>;
 
 /** What the agent is told for one call of a Goal. `variables` are checked, with their defaults filled in. */
 export function briefOf(content: GoalFile, variables: Variables, call: CallFacts): Brief {
-  const { callerName, direction, announcement } = call;
+  const { callerName, direction, announcement, disclosure, transfer } = call;
   return {
     direction,
     announcement,
@@ -27,6 +27,8 @@ export function briefOf(content: GoalFile, variables: Variables, call: CallFacts
     settings: content.agent,
     machine: content.machine,
     recorded: content.record === true,
+    disclosure,
+    transfer,
     wrapUpAtMs: callLimitOf(content) - wrapUpMs,
   };
 }

@@ -14,6 +14,7 @@ export interface ConversationOptions {
 
 export type ConversationOutcome =
   | 'conversation'
+  | 'transferred'
   | 'message_left'
   | 'machine'
   | 'call_limit'
@@ -31,7 +32,8 @@ export interface Conversed {
 
 /**
  * Lets an agent speak on an answered leg until the conversation, the leg, the call limit or the signal ends it,
- * whichever is first; then hangs up. The leg is always over when this resolves (I9).
+ * whichever is first; then hangs up. Whom the agent has connected with somebody else talks on until the leg, the
+ * limit or the signal ends it. The leg is always over when this resolves (I9).
  */
 export async function converse(options: ConversationOptions): Promise<Conversed> {
   const { leg, transcript } = options;
@@ -46,27 +48,35 @@ export async function converse(options: ConversationOptions): Promise<Conversed>
     over.abort();
   }
   await transcript.flush();
+  if (first.kind === 'call_limit' && first.transferred)
+    return { outcome: 'transferred', legEnd, note: 'the time limit ended it' };
   if (first.kind !== 'agent') return { outcome: first.kind, legEnd, note: null };
   return { ...agentOutcome(first.end, legEnd), legEnd };
 }
 
 type First =
   | { readonly kind: 'agent'; readonly end: ConversationEnd }
-  | { readonly kind: 'call_limit' }
+  | { readonly kind: 'call_limit'; readonly transferred: boolean }
   | { readonly kind: 'stopped' };
 
 function firstToEnd(options: ConversationOptions, over: AbortSignal): Promise<First> {
   const { agent, brief, leg, signal, transcript, callLimitMs } = options;
+  let transferred = false;
+  /** The agent's part may be over long before the call is. */
+  const untilOver = async (end: ConversationEnd): Promise<First> => {
+    transferred = end.kind === 'transferred';
+    if (transferred) await leg.ended;
+    return { kind: 'agent', end };
+  };
   return Promise.race([
-    agent.converse(brief, leg, transcript, over).then(
-      (end): First => ({ kind: 'agent', end }),
-      (error: unknown): First => ({ kind: 'agent', end: failure(error) }),
-    ),
+    agent
+      .converse(brief, leg, transcript, over)
+      .then(untilOver, (error: unknown): First => ({ kind: 'agent', end: failure(error) })),
     // `false`: the leg ended before the limit; the agent reports that itself, so this never resolves then.
     leg.clock
       .sleep(callLimitMs - leg.clock.now(), over)
       .then((reached): First | Promise<never> =>
-        reached ? { kind: 'call_limit' } : new Promise<never>(() => undefined),
+        reached ? { kind: 'call_limit', transferred } : new Promise<never>(() => undefined),
       ),
     onAbort(signal, over).then((): First => ({ kind: 'stopped' })),
   ]);
@@ -76,6 +86,8 @@ function agentOutcome(
   end: ConversationEnd,
   legEnd: LegEnd,
 ): { outcome: ConversationOutcome; note: string | null } {
+  // How the talk of the two others ended is not our affair.
+  if (end.kind === 'transferred') return { outcome: 'transferred', note: null };
   if (legEnd.reason !== 'hung_up') return { outcome: legEnd.reason, note: null };
   switch (end.kind) {
     case 'finished':

@@ -20,6 +20,8 @@ const maxNotes = 100;
  */
 export interface Transcript extends TranscriptSink {
   readonly length: number;
+  /** Stores something else about the call, in its place between the turns: events are numbered one after the other. */
+  between<T>(store: () => Promise<T>): Promise<T>;
   /** Resolves when all turns are stored. Throws what storing threw. */
   flush(): Promise<void>;
 }
@@ -77,17 +79,26 @@ export function createTranscript({ db, clock, ids, lease, attemptId, after }: Tr
       length += 1;
     },
     optedOut: keepOptOut,
+    between(store) {
+      const before = stored;
+      const done = before.then(store);
+      // What goes wrong with it is its owner's to know, and keeps no turn from being stored.
+      stored = done.catch(() => before);
+      stored.catch(() => undefined);
+      return done;
+    },
     async flush() {
       await stored;
     },
   };
 }
 
-/** Keys that the callee pressed stand in brackets at the beginning of the turn. */
+/** Keys that the callee or we pressed stand in brackets at the beginning of the turn. */
 const pressedKeys = /^\[[0-9*#A-D]+\]/;
 
 function eventType(turn: Turn): string {
-  if (turn.speaker === 'user' && pressedKeys.test(turn.text)) return 'call.dtmf';
+  if (turn.notes.some(({ kind }) => kind === 'transferred')) return 'call.transferred';
+  if (turn.speaker !== 'unknown' && pressedKeys.test(turn.text)) return 'call.dtmf';
   if (turn.interrupted) return 'call.interrupted';
   return turn.speaker === 'bot' ? 'call.speech' : 'call.asr';
 }

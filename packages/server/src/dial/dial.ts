@@ -84,6 +84,7 @@ async function intendAndPlace(
     attemptId,
     deps.carrier.name,
     deps.ids.next('evt'),
+    run.disclosure,
   ]);
   // The run was stopped, or its callee opted out, a moment ago; or the lease is lost, and then putting back does nothing.
   if (intent === undefined) return { kind: 'later', inMs: refusedIntentPauseMs };

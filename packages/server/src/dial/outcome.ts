@@ -4,6 +4,7 @@ import type { DetailCode, GoalRunErrorCode, GoalRunStatus } from '@trunkcall/con
 export const outcomes = [
   // A conversation was held.
   'conversation',
+  'transferred',
   'message_left',
   'call_limit',
   'machine',
@@ -54,6 +55,7 @@ const failed = (errorCode: GoalRunErrorCode, detailCode: DetailCode): Settlement
 /** The whole table. A run without an error code goes on to result processing. */
 export const settlements: Readonly<Record<Outcome, Settlement>> = {
   conversation: completed,
+  transferred: completed,
   message_left: completed,
   call_limit: failed('timed_out', 'call_limit'),
   machine: failed('no_answer', 'voicemail'),

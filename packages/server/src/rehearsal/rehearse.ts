@@ -81,7 +81,14 @@ export function createRehearsals(parts: {
       }
       const { outcome, legEnd, note } = await converse({
         agent,
-        brief: briefOf(content, variables, { callerName, direction: 'outbound', announcement: null }),
+        brief: briefOf(content, variables, {
+          callerName,
+          direction: 'outbound',
+          announcement: null,
+          disclosure: true,
+          // There is nobody else to talk to.
+          transfer: null,
+        }),
         leg,
         signal,
         transcript: {

@@ -3,6 +3,7 @@ import type { Agent, Turn } from '../agents/agent.ts';
 import type { Carrier } from '../carriers/carrier.ts';
 import { briefOf, callLimitOf } from '../conversation/brief.ts';
 import { converse } from '../conversation/converse.ts';
+import { rehearseTransfer } from '../conversation/transfer.ts';
 import { orderFor } from '../dial/order.ts';
 import { settlements, type Outcome } from '../dial/outcome.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -131,7 +132,13 @@ async function hold(
   const { leg } = placed;
   const { outcome, note } = await converse({
     agent,
-    brief: briefOf(content, variables, { callerName, direction: 'outbound', announcement: null }),
+    brief: briefOf(content, variables, {
+      callerName,
+      direction: 'outbound',
+      announcement: null,
+      disclosure: true,
+      transfer: rehearseTransfer(content, leg, signal),
+    }),
     leg,
     transcript: {
       turn: (turn) => void (turns.length < maxTurns && turns.push(turn)),

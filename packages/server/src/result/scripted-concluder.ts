@@ -104,7 +104,7 @@ function judge(
   if (reached.length === 0) return { taskCompleted: false, score: 1 };
   const goals = [
     ...(task.resultSchema === null ? [] : [structuredResult(task, fields) !== null]),
-    ...wanted.map((recipient) => hasSpoken(recipient) && hasResult(task, recipient)),
+    ...wanted.map((each) => hasSpoken(each) && !wasCutOff(each) && hasResult(task, each)),
   ];
   const answered = answers.reduce((sum, each) => sum + each.size, 0) / (questions * reached.length);
   if (goals.every(Boolean)) return { taskCompleted: true, score: 0.55 + 0.4 * Math.min(1, answered) };
@@ -137,9 +137,20 @@ function whoWasReached(recipients: readonly ConcludedRecipient[]): string {
   const reached = wanted.filter(hasSpoken).length;
   const [only, second] = wanted;
   if (only === undefined) return 'Nobody was called.';
-  if (second === undefined) return `The recipient ${reached === 1 ? 'was reached' : whyNot(only)}.`;
+  if (second === undefined) return `The recipient ${hasSpoken(only) ? howItEnded(only) : whyNot(only)}.`;
   if (reached === 0) return `None of the ${wanted.length} recipients was reached.`;
-  return `${reached} of ${wanted.length} recipients were reached.`;
+  const cut = wanted.filter((each) => hasSpoken(each) && wasCutOff(each)).length;
+  const sentences = [`${reached} of ${wanted.length} recipients were reached.`];
+  if (cut > 0)
+    sentences.push(`The time limit cut off ${cut === 1 ? 'one of these calls' : `${cut} of these calls`}.`);
+  return sentences.join(' ');
+}
+
+/** Whether the time limit ended the call: then nobody may claim success. */
+const wasCutOff = ({ outcome }: ConcludedRecipient): boolean => outcome === 'call_limit';
+
+function howItEnded(recipient: ConcludedRecipient): string {
+  return wasCutOff(recipient) ? 'was spoken with until the time limit cut the call off' : 'was reached';
 }
 
 const reasons: Readonly<Partial<Record<DetailCode, string>>> = {

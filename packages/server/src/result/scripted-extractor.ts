@@ -12,7 +12,7 @@ function fieldsOf(turns: readonly SpokenTurn[]): Extraction {
   for (const [index, { notes, text }] of turns.entries()) {
     for (const note of notes) {
       if (note.kind === 'opted_out') optedOut = true;
-      else fields.set(note.field, evidenceOf(note, index, text));
+      else if (note.kind !== 'transferred') fields.set(note.field, evidenceOf(note, index, text));
     }
   }
   const answered = [...fields].filter((entry): entry is [string, FieldEvidence] => entry[1] !== null);
@@ -23,7 +23,7 @@ function fieldsOf(turns: readonly SpokenTurn[]): Extraction {
 
 /** Null for a reply without a value, and for a note whose words are not in its turn. */
 function evidenceOf(
-  note: Exclude<Note, { kind: 'opted_out' }>,
+  note: Extract<Note, { readonly field: string }>,
   turn: number,
   text: string,
 ): FieldEvidence | null {

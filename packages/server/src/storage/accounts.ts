@@ -13,12 +13,18 @@ export interface AccountRow {
   readonly default_number: string | null;
   /** Millionths of a US dollar; null: none. */
   readonly monthly_budget: string | null;
+  /** Since when calls do not say that an automated assistant is calling; null: they do. */
+  readonly disclosure_off_at: Date | null;
+  readonly disclosure_off_reason: string | null;
+  /** Name of the person who switched it off; null: by the operator API. */
+  readonly disclosure_off_by: string | null;
   readonly created_at: Date;
 }
 
 const columns = `id, name, max_active_calls, active_calls, max_inbound_calls, active_inbound_calls, max_active_tasks, region,
   (select n.id from numbers n where n.phone = default_number) as default_number,
-  monthly_budget::text, created_at`;
+  monthly_budget::text, disclosure_off_at, disclosure_off_reason,
+  (select p.name from people p where p.id = disclosure_off_by) as disclosure_off_by, created_at`;
 
 /** No row: the name is taken. Values: id, name, most calls at a time. */
 export const insertAccount = statement<AccountRow>(
@@ -37,6 +43,15 @@ export const findAccount = statement<AccountRow>(
   'find_account',
   `select ${columns} from accounts where id = $1 union all
    select ${columns} from accounts where name = $1 limit 1`,
+);
+
+/** Values: id, reason (null: calls say it again), id of who decided (null: by the operator API). */
+export const setDisclosure = statement<AccountRow>(
+  'set_disclosure',
+  `update accounts set disclosure_off_reason = $2::text,
+                      disclosure_off_at = case when $2::text is null then null else now() end,
+                      disclosure_off_by = case when $2::text is null then null else $3::text end
+   where id = $1 returning ${columns}`,
 );
 
 /**

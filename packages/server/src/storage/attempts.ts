@@ -7,7 +7,7 @@ import { appendEvent, appendEvents } from './events.ts';
 import { releaseSlots } from './jobs.ts';
 
 /** The beginning of each fenced statement. Values: $1 run id, $2 fence. */
-const dialLease = `held as (
+export const dialLease = `held as (
      select subject_id as run_id, account_id, carrier from jobs
      where queue = 'dial' and subject_id = $1 and fence = $2 and worker is not null for no key update
    )`;
@@ -15,7 +15,8 @@ const dialLease = `held as (
 /**
  * Commits the intent to dial (I4). A row: this worker, and no other ever, may dial. No row: the lease is lost,
  * the run has ended or is to be stopped, its callee opted out, or there was an intent before.
- * Values: run id, fence, attempt id, carrier, event id.
+ * The event says so when the first sentence will not tell that an automated assistant is calling.
+ * Values: run id, fence, attempt id, carrier, event id, whether it will.
  */
 export const intendToDial = statement<{ readonly id: string }>(
   'intend_to_dial',
@@ -33,7 +34,8 @@ export const intendToDial = statement<{ readonly id: string }>(
    ), ${appendEvent('attempt', {
      id: '$5',
      type: `'call.attempt_started'`,
-     details: `json_build_object('attempt_id', s.id, 'carrier', $4::text)`,
+     details: `case when $6 then json_build_object('attempt_id', s.id, 'carrier', $4::text)
+               else json_build_object('attempt_id', s.id, 'carrier', $4::text, 'disclosure', 'off') end`,
    })}
    select id from attempt`,
 );

@@ -49,6 +49,8 @@ export interface DialJob extends ClaimedJob {
   /** The call that the run belongs to; null for a Goal Run. */
   readonly call_id: string | null;
   readonly account_name: string;
+  /** Whether the first sentence says that an automated assistant is calling. */
+  readonly disclosure: boolean;
   /** The account's own number, to be shown to the callee; null lets the carrier choose. */
   readonly from: string | null;
   readonly phone: string;
@@ -133,7 +135,7 @@ export const claimDialJobs = statement<DialJob>(
      update capacity c set active_calls = c.active_calls + (select count(*)::int from leased)
      where c.scope = any ($3) and exists (select 1 from leased)
    )
-   select l.subject_id, l.account_id, l.fence, l.tries, r.call_id, a.name as account_name,
+   select l.subject_id, l.account_id, l.fence, l.tries, r.call_id, a.name as account_name, a.disclosure,
           a.default_number as "from", r.phone, r.variables,
           r.cancel_requested_at is not null as cancel,
           exists (select 1 from do_not_call d where d.account_id = l.account_id and d.phone = r.phone) as do_not_call,
@@ -141,7 +143,10 @@ export const claimDialJobs = statement<DialJob>(
           (extract(epoch from now() - r.created_at) * 1000)::float8 as age_ms, s.content
    from leased l
    left join lateral (select * from runs where id = l.subject_id limit 1) r on true
-   left join lateral (select name, default_number from accounts where id = l.account_id limit 1) a on true
+   left join lateral (
+     select name, default_number, disclosure_off_at is null as disclosure
+     from accounts where id = l.account_id limit 1
+   ) a on true
    left join lateral (select content from run_specs where id = r.run_spec_id limit 1) s on true`,
 );
 

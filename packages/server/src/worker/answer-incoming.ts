@@ -63,7 +63,8 @@ async function carryThrough(
     deps.ids.next('evt'),
   ]);
   stored.catch(() => undefined);
-  const talk = { direction: 'inbound', announcement: call.announcement } as const;
+  // Who calls us is always told what answers.
+  const talk = { direction: 'inbound', announcement: call.announcement, disclosure: true } as const;
   const { facts, turns } = await converseOn(deps, { ...call, ...talk }, lease, { attemptId, leg, stored });
   return { facts: { ...facts, outcome: outcomeOf(facts.outcome, call) }, turns };
 }

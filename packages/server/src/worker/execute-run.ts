@@ -3,6 +3,7 @@ import type { Carrier, Leg } from '../carriers/carrier.ts';
 import { briefOf, callLimitOf } from '../conversation/brief.ts';
 import { converse, type Conversed } from '../conversation/converse.ts';
 import { createTranscript } from '../conversation/transcript.ts';
+import { offerTransfer } from '../conversation/transfer.ts';
 import { dial, stopOutcome } from '../dial/dial.ts';
 import { ownEnd, type EndFacts } from '../dial/outcome.ts';
 import { assert } from '../platform/assert.ts';
@@ -87,7 +88,7 @@ export function logCall(
 const noAgent = { kind: 'ended', facts: ownEnd('agent_failed', 'no such agent here') } as const;
 
 /** What an agent must know of a call beside its leg. */
-export type Talk = Pick<DialJob, 'account_name' | 'variables' | 'content'> &
+export type Talk = Pick<DialJob, 'account_name' | 'disclosure' | 'variables' | 'content'> &
   Pick<Brief, 'direction' | 'announcement'>;
 
 /** Lets the Goal's agent talk on an answered leg until the call is over; ends with how it ended. */
@@ -109,7 +110,11 @@ export async function converseOn(
   const { leg } = answered;
   const conversed = await converse({
     agent,
-    brief: briefOf(content, run.variables, { ...run, callerName: run.account_name }),
+    brief: briefOf(content, run.variables, {
+      ...run,
+      callerName: run.account_name,
+      transfer: offerTransfer({ ...deps, lease, ...answered, content, transcript }),
+    }),
     leg,
     signal: lease.signal,
     transcript,

@@ -81,6 +81,26 @@ export function agentConformance(name: string, build: () => AgentUnderTest | Pro
       expect(later.map(({ text }) => text).join(' ')).not.toContain('?');
     });
 
+    it('A1: where the account does not disclose it, it says only for whom it calls; asked, it admits it', async () => {
+      const { agent, locales } = await build();
+      for (const { locale, automated } of locales) {
+        const { turns } = await talk({ agent, locale, disclosure: false });
+        const first = turns.find(({ speaker }) => speaker === 'bot')?.text ?? '';
+        expect(first).not.toMatch(automated);
+        expect(first).toContain('Parcel Post');
+      }
+      const { turns } = await talk({
+        agent,
+        to: '+12125550150',
+        disclosure: false,
+        callees: [{ phone: '+12125550150', says: { somebody_home: ['Am I talking to a robot?', 'Yes.'] } }],
+      });
+      const asked = turns.findIndex(({ speaker, text }) => speaker === 'user' && text.includes('robot'));
+      expect(asked).toBeGreaterThan(0);
+      expect(botWords(turns.slice(0, asked))).not.toMatch(locales[0]?.automated ?? /^/);
+      expect(botWords(turns.slice(asked))).toMatch(locales[0]?.automated ?? /^$/);
+    });
+
     it('says why it can not serve a locale that it does not speak', async () => {
       const { agent } = await build();
       expect(agent.problems('tlh-XX', 'speech').join()).toContain('tlh-XX');

@@ -48,6 +48,11 @@ export function audioAgentConformance(name: string, build: () => AudioAgentUnder
         const first = turns.find(({ speaker }) => speaker === 'bot')?.text.split(/(?<=[.!?])\s/)[0] ?? '';
         expect(first).toMatch(automated);
         expect(first).toContain('Parcel Post');
+        const kept = (await call(silent, { locale, disclosure: false })).turns.find(
+          ({ speaker }) => speaker === 'bot',
+        );
+        expect(kept?.text).not.toMatch(automated);
+        expect(kept?.text).toContain('Parcel Post');
       }
     });
 

@@ -1,9 +1,17 @@
 /** Holds one call on a carrier with an agent, as the service does, and draws its result. */
 import type { CallerBehavior, GoalFile, ResultSchema, ScriptedCallee, Variables } from '@trunkcall/contract';
-import type { Agent, Brief, ConversationEnd, Turn } from '../../src/agents/agent.ts';
+import type { Agent, Brief, ConversationEnd, TransferOffer, Turn } from '../../src/agents/agent.ts';
 import { hasOptedOut } from '../../src/agents/notes.ts';
 import { createScriptedAgent } from '../../src/agents/scripted/scripted-agent.ts';
-import type { Accepted, Carrier, CallOrder, Ending, LegEnd, Placed } from '../../src/carriers/carrier.ts';
+import type {
+  Accepted,
+  Carrier,
+  CallOrder,
+  Ending,
+  Leg,
+  LegEnd,
+  Placed,
+} from '../../src/carriers/carrier.ts';
 import { createSimulatedNetwork } from '../../src/carriers/simulated/network.ts';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
 import { drawResult, type DrawnResult } from '../../src/result/draw-result.ts';
@@ -47,6 +55,9 @@ export interface CallOptions {
   /** A simulated person calls us, and behaves so. */
   readonly caller?: CallerBehavior;
   readonly announcement?: string;
+  readonly disclosure?: boolean;
+  /** With whom the callee may be connected: numbers by name. */
+  readonly targets?: Readonly<Record<string, string>>;
 }
 
 export type HeldCall =
@@ -102,6 +113,7 @@ export async function holdCall(options: CallOptions = {}): Promise<HeldCall> {
     resultSchema,
     locale,
     wrapUpAtMs: options.wrapUpAtMs ?? callLimitMs - 30_000,
+    transfer: options.targets === undefined ? null : transferOn(leg, options.targets, signal),
   });
   let limitReached = false;
   void leg.clock.sleep(callLimitMs).then((reached) => {
@@ -109,7 +121,7 @@ export async function holdCall(options: CallOptions = {}): Promise<HeldCall> {
     if (reached) void leg.hangUp();
   });
   const end = await agent.converse(brief, leg, sink, signal);
-  const legEnd = await leg.hangUp();
+  const legEnd = end.kind === 'transferred' ? await leg.ended : await leg.hangUp();
   const drawn = await drawResult({ resultSchema, turns }, createScriptedExtractor(), signal);
   return { kind: 'talked', end, legEnd, turns, optOut, drawn, limitReached, lengthMs: leg.clock.now() };
 }
@@ -126,6 +138,18 @@ async function rung(does: CallerBehavior, order: CallOrder, signal: AbortSignal)
   return call;
 }
 
+function transferOn(leg: Leg, targets: Readonly<Record<string, string>>, signal: AbortSignal): TransferOffer {
+  return {
+    targets: Object.keys(targets).map((name) => ({ name, when: null })),
+    async connect(name) {
+      const order = { transferId: 'xfer_test', accountId: 'acct_test', ringLimitMs: 30_000 };
+      const to = targets[name] ?? '';
+      const outcome = await leg.transfer?.({ ...order, to, mayLeave: () => true }, signal);
+      return outcome ?? { kind: 'failed', why: 'failed' };
+    },
+  };
+}
+
 export function briefFor(over: Partial<Omit<Brief, 'resultSchema'>> & Pick<Brief, 'resultSchema'>): Brief {
   return {
     direction: over.direction ?? 'outbound',
@@ -140,6 +164,8 @@ export function briefFor(over: Partial<Omit<Brief, 'resultSchema'>> & Pick<Brief
     settings: { kind: 'scripted' },
     machine: over.machine ?? 'hang_up',
     recorded: over.recorded ?? false,
+    disclosure: over.disclosure ?? true,
+    transfer: over.transfer ?? null,
     wrapUpAtMs: over.wrapUpAtMs ?? 90_000,
   };
 }

@@ -46,7 +46,7 @@ export function scriptedModel(now: number): Model {
     const disclosure = /exactly: “(.*?)”/.exec(extra)?.[1] ?? null;
     const opening = disclosure === null ? [] : [disclosure];
     if (extra.includes('machine is recording')) {
-      return { text: texts.voicemail(script.callerName, script.title) };
+      return { text: texts.voicemail(opening.join(''), script.title) };
     }
     if (extra.includes('will not be called again')) return { text: `${texts.optOut} ${texts.goodbye}` };
     if (extra.includes('time of this call is up')) {
@@ -99,8 +99,11 @@ function readInstructions(instructions: string, now: number): { locale: Locale; 
   const direction = how === 'answer calls' ? 'inbound' : 'outbound';
   const spoken = /Speak (.*?), unless/.exec(instructions)?.[1] ?? '';
   const language = languages.find((code) => spoken.includes(nameOf(code))) ?? '';
-  const locale = localeOfCall({ locale: language, recorded: false, direction });
-  if (locale === null) throw new Error(`the model does not speak ${spoken}`);
+  const found = localeOfCall({ locale: language, recorded: false, disclosure: true, direction });
+  if (found === null) throw new Error(`the model does not speak ${spoken}`);
+  // It says first what it is told to say first.
+  const [, first = ''] = /exactly: “(.*?)”/.exec(instructions) ?? [];
+  const locale: Locale = { ...found, texts: { ...found.texts, disclosure: () => first } };
   const asked = JSON.parse(/\[[\s\S]*\](?=[^\]]*$)/.exec(instructions)?.[0] ?? '[]') as FieldToAsk[];
   const script: Script = {
     locale,

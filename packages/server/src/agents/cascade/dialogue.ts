@@ -2,7 +2,8 @@
  * The course of a conversation with a chat model, as a pure state machine: what happened in, what to do out.
  *
  *   opening ─▶ talking ─▶ closing ─▶ end
- *      └▶ recording (a machine; waiting for its beep) ─▶ closing
+ *      ├▶ recording (a machine; waiting for its beep) ─▶ closing
+ *      └▶ connecting (somebody else is called for the callee) ─▶ end, or back to talking
  *
  * The model finds the words. What must not depend on a model is decided here: who calls is said first and until it
  * was heard (A1), a wish not to be called counts when it is spoken, time is kept (A4), keys are for menus (A5).
@@ -10,7 +11,9 @@
  * D1  It ends: silences, turns, repetitions, goodbyes and answers without words are bounded.
  */
 import type { Direction, MachinePolicy } from '@trunkcall/contract';
+import type { Transferred } from '../../carriers/carrier.ts';
 import type { ConversationEnd, Note } from '../agent.ts';
+import { notConnected } from '../prompt.ts';
 import type { ToolUse } from '../tools.ts';
 import type { Grammar, Texts } from '../scripted/locales/locale.ts';
 import { fold } from '../scripted/understanding/text.ts';
@@ -30,7 +33,9 @@ export interface Script {
 }
 
 export interface Dialogue {
-  readonly phase: 'opening' | 'talking' | 'recording' | 'closing';
+  readonly phase: 'opening' | 'talking' | 'recording' | 'connecting' | 'closing';
+  /** With whom the callee is to be connected. */
+  readonly connectTo: string | null;
   /** How it ends when the goodbye was said. */
   readonly end: ConversationEnd | null;
   /** The callee heard who is calling. */
@@ -62,6 +67,7 @@ export type DialogueEvent =
       readonly late: boolean;
     }
   | { readonly kind: 'pressed' }
+  | { readonly kind: 'transferred'; readonly outcome: Transferred; readonly late: boolean }
   | { readonly kind: 'failed'; readonly part: 'ears' | 'model' | 'voice'; readonly note: string };
 
 export type Act =
@@ -74,9 +80,12 @@ export type Act =
       readonly cue: Cue;
       /** No question any more. */
       readonly closing: boolean;
+      /** What the model must know beside the cue. */
+      readonly fact: string | null;
     }
   | { readonly kind: 'say'; readonly sentences: readonly string[] }
   | { readonly kind: 'press'; readonly keys: string }
+  | { readonly kind: 'transfer'; readonly to: string }
   | { readonly kind: 'end'; readonly end: ConversationEnd };
 
 export interface Step {
@@ -95,10 +104,18 @@ const maxWordless = 3;
 const machineTurns = 8;
 
 /** Milliseconds. The first words decide who answered, within 2 s. */
-const patience = { opening: 2_000, talking: 8_000, menu: 20_000, recording: 15_000, closing: 2_000 } as const;
+const patience = {
+  opening: 2_000,
+  talking: 8_000,
+  menu: 20_000,
+  recording: 15_000,
+  connecting: 2_000,
+  closing: 2_000,
+} as const;
 
 const start: Dialogue = {
   phase: 'opening',
+  connectTo: null,
   end: null,
   disclosed: false,
   turns: 0,
@@ -139,9 +156,24 @@ export function nextStep(script: Script, dialogue: Dialogue, event: DialogueEven
       return spoken(script, { ...dialogue, disclosed: dialogue.disclosed || event.disclosed }, event);
     case 'pressed':
       return listen({ ...dialogue, phase: 'opening', menu: true });
+    case 'transferred':
+      return transferred(script, dialogue, event.outcome, event.late);
     case 'failed':
       return failed(script, dialogue, event.part, event.note);
   }
+}
+
+function transferred(script: Script, dialogue: Dialogue, outcome: Transferred, late: boolean): Step {
+  const to = dialogue.connectTo ?? '';
+  if (outcome.kind === 'connected') return end(closing(dialogue, { kind: 'transferred', to }));
+  const talking: Dialogue = { ...dialogue, phase: 'talking', connectTo: null };
+  if (late) return outOfTime(script, talking);
+  return reply(script, talking, 'not_connected', { fact: notConnected(outcome.why) });
+}
+
+/** Calls somebody for the callee, once they have heard that we do. */
+function connect(dialogue: Dialogue, to: string): Step {
+  return act({ ...dialogue, phase: 'connecting', connectTo: to }, { kind: 'transfer', to });
 }
 
 function heard(script: Script, before: Dialogue, text: string, late: boolean): Step {
@@ -194,6 +226,10 @@ function spoken(
   const use = <Kind extends ToolUse['kind']>(kind: Kind) =>
     uses.find((each): each is Extract<ToolUse, { kind: Kind }> => each.kind === kind);
   if (dialogue.phase === 'closing') return goodbyeSaid(script, dialogue, interrupted, wordless);
+  if (dialogue.phase === 'connecting')
+    return interrupted
+      ? listen({ ...dialogue, phase: 'talking', connectTo: null })
+      : connect(dialogue, dialogue.connectTo ?? '');
   if (use('opt_out') !== undefined) return optOut(script, dialogue);
   const machine = use('report_machine')?.machine;
   if (machine === 'menu') return listenedInVain(dialogue);
@@ -202,6 +238,10 @@ function spoken(
   if (interrupted) return listen(dialogue);
   const keys = use('press_keys')?.keys;
   if (keys !== undefined && dialogue.menu) return act(dialogue, { kind: 'press', keys });
+  const to = use('transfer')?.to;
+  if (to !== undefined && wordless)
+    return say(script, { ...dialogue, phase: 'connecting', connectTo: to }, [script.texts.connecting]);
+  if (to !== undefined) return connect(dialogue, to);
   if (use('end_call') !== undefined) {
     const over = closing(dialogue, { kind: 'finished' });
     return wordless ? say(script, over, [script.texts.goodbye]) : end(over);
@@ -238,7 +278,8 @@ function metMachine(
     return end(closing(dialogue, { kind: 'machine', did: 'hang_up' }));
   }
   if (!beeped) return listen({ ...dialogue, phase: 'recording', repeats: 0 });
-  const message = script.texts.voicemail(script.callerName, script.title);
+  const { texts, callerName, title } = script;
+  const message = texts.voicemail(texts.disclosure(callerName), title);
   const over = closing(dialogue, { kind: 'machine', did: 'leave_message' });
   return act({ ...over, disclosed: true }, { kind: 'say', sentences: [message] });
 }
@@ -291,7 +332,7 @@ function reply(
   script: Script,
   dialogue: Dialogue,
   cue: Cue,
-  { lead = [], quiet = false, closing = false }: { lead?: string[]; quiet?: boolean; closing?: boolean } = {},
+  { lead = [], quiet = false, closing = false, fact }: ReplyOptions = {},
 ): Step {
   return act(dialogue, {
     kind: 'reply',
@@ -299,7 +340,15 @@ function reply(
     quiet,
     cue,
     closing,
+    fact: fact ?? null,
   });
+}
+
+interface ReplyOptions {
+  readonly lead?: readonly string[];
+  readonly quiet?: boolean;
+  readonly closing?: boolean;
+  readonly fact?: string;
 }
 
 /** The first sentence, until it was heard (A1). */

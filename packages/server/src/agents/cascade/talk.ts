@@ -3,6 +3,7 @@ import type { TurnLatency } from '@trunkcall/contract';
 import type { LegClock } from '../../carriers/carrier.ts';
 import type { Brief, ConversationEnd, Note } from '../agent.ts';
 import { latencyOf } from '../latency.ts';
+import { keysTurn, transferTurn } from '../marks.ts';
 import { withNote } from '../notes.ts';
 import { readToolCall, toolsFor, type ToolUse, type ToolCall } from '../tools.ts';
 import { systemMessage } from './cues.ts';
@@ -101,10 +102,20 @@ async function perform(
       return only(await say(talk, history, act.sentences));
     case 'press':
       await talk.floor.press(act.keys);
+      talk.log.did(keysTurn(act.keys, talk.clock.now()));
       return only({ kind: 'pressed' });
+    case 'transfer':
+      return transfer(talk, act.to);
     case 'reply':
       return only(await reply(talk, history, act));
   }
+}
+
+async function transfer(talk: Talk, to: string): Promise<Happened | 'left'> {
+  const outcome = (await talk.brief.transfer?.connect(to)) ?? { kind: 'failed', why: 'not_allowed' };
+  if (outcome.kind === 'failed' && outcome.why === 'left') return 'left';
+  if (outcome.kind === 'connected') talk.log.did(transferTurn(to, talk.clock.now()));
+  return only({ kind: 'transferred', outcome, late: isLate(talk) });
 }
 
 function only(event: DialogueEvent): Happened {
@@ -156,12 +167,13 @@ async function reply(
   act: Extract<Act, { kind: 'reply' }>,
 ): Promise<DialogueEvent> {
   const { brief, clock, floor, log, wait } = talk;
+  const targets = brief.transfer?.targets ?? [];
   const stop = new AbortController();
   const answer = askModel(
     talk.model,
     {
       model: talk.modelName,
-      messages: history.with(systemMessage(brief, act.cue)),
+      messages: history.with(systemMessage(brief, act.cue, act.fact)),
       tools: toolsFor(brief),
     },
     {
@@ -174,7 +186,7 @@ async function reply(
   const lastHeard = history.lastHeard;
   const uses: { call: ToolCall; use: ToolUse }[] = [];
   const outcome = answer.outcome.then((whole) => {
-    for (const call of whole.calls) uses.push({ call, use: readToolCall(call, brief.resultSchema) });
+    for (const call of whole.calls) uses.push({ call, use: readToolCall(call, brief.resultSchema, targets) });
     log.release(notesOf(uses, lastHeard));
     return whole;
   });
@@ -255,6 +267,8 @@ function outcomeOf(use: ToolUse): string {
     case 'opt_out':
     case 'report_machine':
       return 'Done.';
+    case 'transfer':
+      return 'They are called when this was heard.';
   }
 }
 

@@ -42,6 +42,12 @@ export class TurnLog {
     this.#owed = [];
   }
 
+  /** What we did on the line. */
+  did(turn: Turn): void {
+    this.release([]);
+    this.#sink.turn(turn);
+  }
+
   /** Reports what is held, and nothing that comes later: the conversation is over. */
   close(): void {
     this.release([]);

@@ -36,10 +36,11 @@ export function audioSide(leg: Leg<AudioMedia>, sound: Dialect['sound'], convers
       activity.next(decodeG711(codec, frame, samples));
       if (activity.loud) lastSoundAtMs = clock.now();
       noticeAnswer();
-      const { connection, machine, end } = conversation.session;
+      const { connection, machine, connecting, end } = conversation.session;
       if (end !== null) return;
-      // Nothing that a machine makes heard while it records may interrupt the message.
-      const heard = machine === 'leaving_message' ? silence : frame;
+      // Nothing that a machine makes heard while it records may interrupt the message; and who waits to be connected
+      // with somebody else does not speak to us.
+      const heard = machine === 'leaving_message' || connecting ? silence : frame;
       const startMs = clock.now() - FRAME_MS;
       if (connection === 'up' && beganAtMs !== null) return append(heard);
       kept.push({ frame: heard, startMs });

@@ -3,6 +3,7 @@ import { message } from './client-events.ts';
 import {
   fallSilentAt,
   finish,
+  forgetTransfer,
   interrupt,
   maxGoodbyes,
   send,
@@ -27,6 +28,7 @@ export function speechStarted(draft: Draft, itemId: string, startedAtMs: number 
   const key = itemId === '' ? `speech_${draft.atMs}` : itemId;
   draft.calleeSpeaking = true;
   draft.waiting = null;
+  forgetTransfer(draft);
   draft.lastCallee = key;
   draft.activeAtMs = draft.atMs;
   const offsetMs = Math.min(startedAtMs ?? draft.atMs - noticedAfterMs, draft.atMs);
@@ -58,6 +60,7 @@ export function tookTurn(draft: Draft, itemId: string, stoppedAtMs: number): voi
 /** On a leg at the level of sentences: words instead of sound. */
 export function said(draft: Draft, key: string, text: string, startedAtMs: number): void {
   send(draft, message('user', text));
+  forgetTransfer(draft);
   startTurn(draft, { key, speaker: speakerOf(draft), offsetMs: startedAtMs });
   draft.lastCallee = key;
   draft.activeAtMs = draft.atMs;
@@ -101,6 +104,7 @@ function turnOf({ plan, order }: Draft, itemId: string): string {
 
 export function keyPressed(draft: Draft, key: string): void {
   draft.activeAtMs = draft.keysAtMs = draft.atMs;
+  forgetTransfer(draft);
   if (draft.keys.length < maxKeys) draft.keys += key;
   draft.waiting = null;
   interrupt(draft, false);

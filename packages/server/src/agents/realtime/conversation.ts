@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../platform/clock.ts';
 import type { Leg } from '../../carriers/carrier.ts';
-import type { ConversationEnd, TranscriptSink } from '../agent.ts';
+import type { ConversationEnd, TranscriptSink, TransferOffer } from '../agent.ts';
 import type { ClientEvent } from './client-events.ts';
 import type { Target } from './dialect.ts';
 import { openLink, type Link } from './link.ts';
@@ -25,6 +25,8 @@ export interface ConversationOptions {
   readonly leg: Leg;
   readonly clock: Clock;
   readonly transcript: TranscriptSink;
+  /** Null: nobody may be called for the callee, and the model can not ask for it. */
+  readonly transfer: TransferOffer | null;
   readonly wrapUpAtMs: number;
   readonly target: Target;
   readonly sessionUpdate: ClientEvent;
@@ -154,6 +156,11 @@ export class Conversation {
         return;
       case 'end':
         return this.#ended.resolve(effect.end);
+      case 'transfer':
+        void this.#options.transfer
+          ?.connect(effect.to)
+          .then((outcome) => this.take({ kind: 'transfer_ended', outcome }));
+        return;
       case 'play':
       case 'mark':
       case 'clear':

@@ -1,5 +1,8 @@
 /** The moves that the rules of `session.ts` are made of. */
 import type { ConversationEnd, Turn } from '../agent.ts';
+import type { Transferred } from '../../carriers/carrier.ts';
+import { transferTurn } from '../marks.ts';
+import { notConnected } from '../prompt.ts';
 import { message, truncate, type ClientEvent } from './client-events.ts';
 import type { Draft, Session, Wanted } from './session.ts';
 import { beginTurn, changeTurn, takeAllTurns, takeTurns, type PendingTurn } from './turn-order.ts';
@@ -37,8 +40,9 @@ export function isIdle({ asked, responseId, playing, voice }: Session): boolean 
 
 /** Asks for the response that is wanted, as soon as it may be (R1). */
 export function askIfPossible(draft: Draft): void {
-  const { wanted, connection, asked, responseId, calleeSpeaking, voice, end } = draft;
+  const { wanted, connection, asked, responseId, calleeSpeaking, voice, end, connecting } = draft;
   if (wanted === null || connection !== 'up' || end !== null || draft.atMs < draft.wantedFromMs) return;
+  if (connecting) return;
   if (asked !== null || responseId !== null || voice.cut !== null) return;
   if (calleeSpeaking && wanted !== 'message') return;
   const extra = instructionsFor(draft, wanted);
@@ -67,10 +71,12 @@ function instructionsFor({ plan: { prompt }, disclosed, late, opened }: Draft, w
     case 'reply':
     case 'still_there':
     case 'none_heard':
-    case 'bridge': {
+    case 'bridge':
+    case 'connecting': {
       const begin = disclosed ? [] : [opened ? prompt.openingAgain : prompt.opening];
       const bridge = wanted === 'bridge' ? [prompt.bridge] : [];
       if (late) return [...begin, ...bridge, prompt.outOfTime];
+      if (wanted === 'connecting') return [...begin, prompt.connecting];
       if (wanted === 'still_there') return [...begin, prompt.stillThere];
       return [...begin, ...bridge, ...(wanted === 'none_heard' ? [prompt.noneHeard] : [])];
     }
@@ -174,9 +180,51 @@ export function noticeDisclosure(draft: Draft, heard: string, whole: boolean): v
 /** Our voice is silent again: the moment at which an ending takes place. */
 export function fellSilent(draft: Draft): void {
   draft.activeAtMs = draft.atMs;
-  if (draft.ending !== null && draft.asked === null && draft.responseId === null) {
-    finish(draft, draft.ending);
+  if (draft.asked !== null || draft.responseId !== null) return;
+  if (draft.ending !== null) finish(draft, draft.ending);
+  else beginTransfer(draft);
+}
+
+// ---- Somebody else for the callee (R6)
+
+/** Calls whom the callee is to be connected with, when our words were heard. */
+export function beginTransfer(draft: Draft): void {
+  if (draft.connectTo === null || draft.connecting || draft.end !== null) return;
+  draft.connecting = true;
+  draft.wanted = null;
+  draft.effects.push({ kind: 'transfer', to: draft.connectTo });
+}
+
+/** The callee has something to say first: nobody is called unless the model asks again. */
+export function forgetTransfer(draft: Draft): void {
+  if (draft.connectTo === null || draft.connecting) return;
+  draft.connectTo = null;
+  if (draft.wanted === 'connecting') draft.wanted = null;
+  send(
+    draft,
+    message(
+      'system',
+      'The person spoke, so nobody was called. Call transfer_to_human again if it is still wanted.',
+    ),
+  );
+}
+
+export function transferEnded(draft: Draft, outcome: Transferred): void {
+  const { connectTo } = draft;
+  if (!draft.connecting || connectTo === null || draft.end !== null) return;
+  if (outcome.kind === 'failed') {
+    draft.connecting = false;
+    draft.connectTo = null;
+    draft.activeAtMs = draft.atMs;
+    if (outcome.why === 'left') return;
+    send(draft, message('system', notConnected(outcome.why)));
+    return want(draft, 'reply');
   }
+  const { speaker: _, offsetMs, ...mark } = transferTurn(connectTo, draft.atMs);
+  const key = `transfer_${draft.atMs}`;
+  startTurn(draft, { key, speaker: 'bot', offsetMs });
+  draft.order = changeTurn(draft.order, key, { ...mark, complete: true });
+  finish(draft, { kind: 'transferred', to: connectTo });
 }
 
 /** From now on only our goodbye is to be heard. */

@@ -1,4 +1,5 @@
 /** The one way from a state of a conversation to the next: every event, and what it does. See `session.ts`. */
+import type { Transferred } from '../../carriers/carrier.ts';
 import * as callee from './callee.ts';
 import { message } from './client-events.ts';
 import type { ServerEvent } from './server-events.ts';
@@ -20,6 +21,7 @@ import {
   reportTurns,
   send,
   startTurn,
+  transferEnded,
   unknownResponse,
   want,
 } from './moves.ts';
@@ -27,7 +29,7 @@ import type { Draft, Effect, Plan, Session } from './session.ts';
 import { fireTimers } from './timers.ts';
 import { correctHistory, noteOptOut, responseDone } from './tool-use.ts';
 import { changeTurn } from './turn-order.ts';
-import { addWords, playedOut, queueSound, setWords, wasCut } from './voice.ts';
+import { addWords, orphan, playedOut, queueSound, setWords, wasCut } from './voice.ts';
 
 /** What a session of the server is about, with what was played and heard by then. */
 export type SessionEvent =
@@ -62,6 +64,7 @@ export type SessionEvent =
       readonly interrupted: boolean;
     }
   | { readonly kind: 'callee_said'; readonly text: string; readonly startedAtMs: number }
+  | { readonly kind: 'transfer_ended'; readonly outcome: Transferred }
   | { readonly kind: 'key'; readonly key: string }
   | { readonly kind: 'beep' }
   | { readonly kind: 'left'; readonly playedMs: number }
@@ -130,6 +133,8 @@ function take(draft: Draft, event: SessionEvent): void {
       return weSaid(draft, event);
     case 'callee_said':
       return callee.said(draft, `said_${event.startedAtMs}`, event.text, event.startedAtMs);
+    case 'transfer_ended':
+      return transferEnded(draft, event.outcome);
     case 'key':
       return callee.keyPressed(draft, event.key);
     case 'beep':
@@ -188,7 +193,7 @@ function responseCreated(draft: Draft, responseId: string): void {
   // It was asked for just before the callee began to speak, or time was up.
   const talkedOver = draft.calleeSpeaking && draft.machine !== 'leaving_message';
   const tooLate = draft.late && draft.asked.closing === null;
-  if (!talkedOver && !tooLate) return;
+  if (!talkedOver && !tooLate && !draft.connecting) return;
   draft.mutedId = responseId;
   send(draft, { type: 'response.cancel' });
 }
@@ -232,7 +237,8 @@ function failed(draft: Draft, code: string, causedBy: string | null): void {
 }
 
 function wePlayedAll(draft: Draft): void {
-  const { voice, heard } = playedOut(draft.voice);
+  // Without a response under way nothing more will come, whatever the server has left open.
+  const { voice, heard } = playedOut(draft.responseId === null ? orphan(draft.voice) : draft.voice);
   draft.voice = voice;
   draft.playing = voice.messages.some(({ receivedMs }) => receivedMs > 0);
   reportHeard(draft, heard);

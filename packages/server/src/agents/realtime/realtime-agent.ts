@@ -80,12 +80,14 @@ function converse(call: Call): Promise<ConversationEnd> {
   const settings = brief.settings.kind === 'realtime' ? brief.settings : { kind: 'realtime' as const };
   const dialect = dialects[provider.dialect];
   const prompt = promptFor(brief);
+  const targets = brief.transfer?.targets ?? [];
   const plan: Plan = {
     direction: brief.direction,
     callerName: brief.callerName.trim(),
     media: media.kind,
     prompt,
     resultSchema: brief.resultSchema,
+    targets,
     machine: brief.machine,
     answersByItself: dialect.answersByItself && media.kind === 'audio',
     namesItems: dialect.namesItems,
@@ -104,6 +106,7 @@ function converse(call: Call): Promise<ConversationEnd> {
       leg,
       clock,
       transcript,
+      transfer: brief.transfer,
       wrapUpAtMs: brief.wrapUpAtMs,
       target: targetOf(provider, settings.model ?? null),
       sessionUpdate: sessionUpdate(sessionPlan),

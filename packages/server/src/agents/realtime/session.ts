@@ -13,12 +13,14 @@
  * R3  An item is truncated once, at what was really played, and only when something of it was not played.
  * R4  From the wrap-up on every response is told to end the call, and when it was heard the call ends (A4).
  * R5  It ends: silences, failures, goodbyes, reconnections and every wait are bounded.
+ * R6  Somebody else is called for the callee only when our words were heard to their end, and one at a time. Meanwhile
+ *     neither side of the conversation speaks.
  *
  * The states are here, the moves between them in `moves.ts`; what the callee does is in `callee.ts`, what the tools
  * do in `tool-use.ts`, what time alone does in `timers.ts`, and `next-session.ts` puts them together.
  */
 import type { Direction, MachinePolicy, ResultSchema } from '@trunkcall/contract';
-import type { ConversationEnd, Turn } from '../agent.ts';
+import type { ConversationEnd, TransferTarget, Turn } from '../agent.ts';
 import type { ClientEvent } from './client-events.ts';
 import type { Prompt } from '../prompt.ts';
 import type { ToolCall } from '../tools.ts';
@@ -34,13 +36,21 @@ export interface Plan {
   readonly media: 'speech' | 'audio';
   readonly prompt: Prompt;
   readonly resultSchema: ResultSchema;
+  readonly targets: readonly TransferTarget[];
   readonly machine: MachinePolicy;
   readonly answersByItself: boolean;
   readonly namesItems: boolean;
 }
 
 /** Why we want the model to speak. */
-export type Wanted = 'reply' | 'still_there' | 'none_heard' | 'opted_out' | 'message' | 'bridge';
+export type Wanted =
+  | 'reply'
+  | 'still_there'
+  | 'none_heard'
+  | 'opted_out'
+  | 'message'
+  | 'bridge'
+  | 'connecting';
 
 export interface Asked {
   readonly eventId: string;
@@ -106,6 +116,9 @@ export interface Session {
   readonly machine: 'none' | 'awaiting_beep' | 'leaving_message';
   readonly machineAtMs: number;
   readonly beeped: boolean;
+  /** With whom the callee is to be connected when our words were heard, and whether that is under way. */
+  readonly connectTo: string | null;
+  readonly connecting: boolean;
   readonly goodbyes: number;
   /** How it ends when what we say now was heard. */
   readonly ending: ConversationEnd | null;
@@ -129,6 +142,7 @@ export type Effect =
   | { readonly kind: 'clear' }
   | { readonly kind: 'say'; readonly text: string; readonly itemIds: readonly string[] }
   | { readonly kind: 'press'; readonly keys: string }
+  | { readonly kind: 'transfer'; readonly to: string }
   | { readonly kind: 'turn'; readonly turn: Turn }
   | { readonly kind: 'opted_out' }
   /** The conversation is over but for missing words; they are awaited a little. */
@@ -179,6 +193,8 @@ export function beginSession(wrapUpAtMs: number, atMs: number): Session {
     machine: 'none',
     machineAtMs: 0,
     beeped: false,
+    connectTo: null,
+    connecting: false,
     goodbyes: 0,
     ending: null,
     endingAtMs: 0,

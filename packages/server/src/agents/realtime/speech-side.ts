@@ -64,7 +64,8 @@ export function speechSide(leg: Leg<SpeechMedia>, conversation: Conversation): S
   }
 
   function listensNow(): boolean {
-    const { connection, asked, responseId, wanted, playing } = conversation.session;
+    const { connection, asked, responseId, wanted, playing, connecting } = conversation.session;
+    if (connecting) return false;
     return connection === 'up' && asked === null && responseId === null && wanted === null && !playing;
   }
 

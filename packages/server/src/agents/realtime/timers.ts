@@ -82,7 +82,8 @@ function responseTimers(session: Session): Timer[] {
 
 function silenceTimers({ direction }: Plan, session: Session): Timer[] {
   const { connection, calleeSpeaking, wanted, ending, machine, opened, activeAtMs, pressed, keys } = session;
-  const waiting = connection === 'up' && isIdle(session) && !calleeSpeaking && wanted === null;
+  const quiet = !calleeSpeaking && !session.connecting;
+  const waiting = connection === 'up' && isIdle(session) && quiet && wanted === null;
   if (!waiting || ending !== null || machine !== 'none' || keys !== '') return [];
   if (!opened) {
     const beginAtMs = direction === 'inbound' ? greetAtMs : openAtMs;
@@ -118,6 +119,8 @@ function wrapUpTimers({ answersByItself, prompt }: Plan, session: Session): Time
         draft.late = true;
         if (answersByItself) send(draft, message('system', prompt.outOfTime));
         if (!draft.opened || draft.ending !== null || draft.machine !== 'none' || draft.playing) return;
+        if (draft.connecting) return;
+        draft.connectTo = null;
         // What was asked for before is not said any more.
         interrupt(draft, false);
         want(draft, 'reply');

@@ -4,8 +4,19 @@ import { withNote } from '../notes.ts';
 import { message, toolOutput } from './client-events.ts';
 import { leaveMessage } from './callee.ts';
 import type { ServerEvent } from './server-events.ts';
-import { askAgain, closeWith, finish, markEnd, send, startTurn, unknownResponse, want } from './moves.ts';
+import {
+  askAgain,
+  beginTransfer,
+  closeWith,
+  finish,
+  markEnd,
+  send,
+  startTurn,
+  unknownResponse,
+  want,
+} from './moves.ts';
 import type { Draft } from './session.ts';
+import { keysTurn } from '../marks.ts';
 import { readToolCall, type Machine, type ToolCall } from '../tools.ts';
 import { changeTurn } from './turn-order.ts';
 import { finishResponse } from './voice.ts';
@@ -37,6 +48,8 @@ export function responseDone(draft: Draft, done: Done): void {
   useTools(draft, calls, spoke);
   settleNotes(draft);
   if (draft.end !== null) return;
+  // Asked for a word to the callee, it had none: then they are connected without.
+  if (asked?.wanted === 'connecting' && !spoke && !cut) beginTransfer(draft);
   const closing = asked?.closing ?? null;
   if (closing !== null && (!cut || closing.kind === 'opted_out')) draft.ending = draft.ending ?? closing;
   if (draft.ending !== null) draft.endingAtMs = draft.atMs;
@@ -69,13 +82,16 @@ function useTools(draft: Draft, calls: readonly ToolCall[], spoke: boolean): voi
     if (draft.end === null) useTool(draft, call, spoke);
   }
   const waits =
-    draft.ending !== null || draft.machine !== 'none' || calls.some(({ name }) => name === 'press_keys');
+    draft.ending !== null ||
+    draft.machine !== 'none' ||
+    draft.connectTo !== null ||
+    calls.some(({ name }) => name === 'press_keys');
   const unsaid = calls.length > 0 && !spoke && !waits;
   if (unsaid && draft.end === null && draft.mute < maxMute) want(draft, 'reply');
 }
 
 function useTool(draft: Draft, call: ToolCall, spoke: boolean): void {
-  const use = readToolCall(call, draft.plan.resultSchema);
+  const use = readToolCall(call, draft.plan.resultSchema, draft.plan.targets);
   const reply = (output: string) => send(draft, toolOutput(call.callId, output));
   switch (use.kind) {
     case 'unusable':
@@ -87,8 +103,19 @@ function useTool(draft: Draft, call: ToolCall, spoke: boolean): void {
       if (draft.pressed >= maxPresses) return reply('Not done: too many keys were pressed in this call.');
       draft.pressed += 1;
       draft.effects.push({ kind: 'press', keys: use.keys });
+      reportKeys(draft, use.keys);
       return reply('Pressed. Listen to what comes.');
+    case 'transfer':
+      if (draft.connectTo !== null) return reply('Not done: somebody is being called already.');
+      if (draft.late) return reply('Not done: the time of this call is up.');
+      if (draft.ending?.kind === 'opted_out') return reply('Not done: the person wants no calls.');
+      draft.connectTo = use.to;
+      draft.ending = null;
+      reply('They are called when this was heard. Say nothing more.');
+      if (!spoke) want(draft, 'connecting');
+      return;
     case 'opt_out':
+      draft.connectTo = null;
       noteOptOut(draft);
       reply('Recorded.');
       if (spoke) draft.ending = { kind: 'opted_out' };
@@ -97,11 +124,19 @@ function useTool(draft: Draft, call: ToolCall, spoke: boolean): void {
     case 'report_machine':
       return metMachine(draft, use.machine, reply);
     case 'end_call':
+      if (draft.connectTo !== null) return reply('Not needed: the transfer ends your part of the call.');
       reply('The call ends when this was heard.');
       if (spoke || draft.voiceCame) draft.ending ??= { kind: 'finished' };
       else want(draft, 'none_heard');
       draft.endingAtMs = draft.atMs;
   }
+}
+
+function reportKeys(draft: Draft, keys: string): void {
+  const { text, offsetMs } = keysTurn(keys, draft.atMs);
+  const key = `pressed_${draft.atMs}_${draft.pressed}`;
+  startTurn(draft, { key, speaker: 'bot', offsetMs });
+  draft.order = changeTurn(draft.order, key, { text, complete: true });
 }
 
 function noteOf(draft: Draft, key: string, note: Note): void {

@@ -192,7 +192,7 @@ function metMachine(script: Script, dialogue: Dialogue, beeped: boolean): Step {
   const { texts } = script.locale;
   if (script.machine === 'hang_up') return over(dialogue, { kind: 'machine', did: 'hang_up' }, []);
   if (!beeped) return keep({ ...dialogue, phase: 'recording' }, []);
-  const message = texts.voicemail(script.callerName, script.title);
+  const message = texts.voicemail(texts.disclosure(script.callerName), script.title);
   return over(dialogue, { kind: 'machine', did: 'leave_message' }, [message]);
 }
 

@@ -324,7 +324,7 @@ function metMachine(script: Script, dialogue: KeypadDialogue, beeped: boolean): 
   const { texts } = script.locale;
   if (script.machine === 'hang_up') return over(dialogue, { kind: 'machine', did: 'hang_up' }, []);
   if (!beeped) return keep({ ...dialogue, phase: 'recording' }, []);
-  const message = texts.voicemail(script.callerName, script.title);
+  const message = texts.voicemail(texts.disclosure(script.callerName), script.title);
   return over(dialogue, { kind: 'machine', did: 'leave_message' }, [message]);
 }
 

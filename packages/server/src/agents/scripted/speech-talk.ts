@@ -10,6 +10,7 @@ import {
   type Script,
   type Step,
 } from './dialogue.ts';
+import { keysTurn } from '../marks.ts';
 import type { Proceeded, Talk } from './talk.ts';
 
 export interface SpeechTalk {
@@ -85,7 +86,10 @@ async function speak(
     questionHeard = text.length - spoken.heard.length <= enoughOfQuestion * (say.at(-1) ?? '').length;
     if (spoken.interrupted) return { dialogue: { ...dialogue, disclosed, questionHeard }, interrupted: true };
   }
-  if (press !== null) await leg.media.sendDigits(press);
+  if (press !== null) {
+    await leg.media.sendDigits(press);
+    transcript.turn(keysTurn(press, leg.clock.now()));
+  }
   return { dialogue: { ...dialogue, disclosed, questionHeard }, interrupted: false };
 }
 

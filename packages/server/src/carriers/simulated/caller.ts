@@ -85,7 +85,7 @@ function pickUp(
   const random = seededRandom(`${seed} ${ring.from ?? 'anonymous'}`);
   const resident = callerOf(ring, order);
   const wording = wordingFor(order.locale);
-  return connect({ time, providerCallId: ring.callId, signal }, (line) =>
+  return connect({ time, providerCallId: ring.callId, signal, seed, simulation: order.simulation }, (line) =>
     playPerson(line, resident, wording, random, true),
   );
 }

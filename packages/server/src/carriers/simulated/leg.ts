@@ -1,7 +1,8 @@
 /** The leg of a simulated call, from our side of the line. */
 import { assert } from '../../platform/assert.ts';
-import type { Heard, Leg, LegEnd, SpeechMedia } from '../carrier.ts';
+import type { Heard, Leg, LegEnd, Simulation, SpeechMedia } from '../carrier.ts';
 import { Line, type Sensed } from './line.ts';
+import { connectWith } from './transfer.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** The network itself ends a call after this long, as real ones do. */
@@ -17,11 +18,14 @@ export interface Connection {
   readonly providerCallId: string;
   /** Hangs up when it aborts. */
   readonly signal: AbortSignal;
+  /** Who is there for a transfer, and how they are. */
+  readonly simulation: Simulation;
+  readonly seed: string;
 }
 
 /** Connects us with a person, who is played until they hang up. */
 export function connect(
-  { time, providerCallId, signal }: Connection,
+  { time, providerCallId, signal, simulation, seed }: Connection,
   play: (line: Line) => Promise<void>,
 ): Leg<SpeechMedia> {
   const line = new Line(time);
@@ -40,6 +44,7 @@ export function connect(
       line.end(hungUpByUs);
       return line.ended;
     },
+    transfer: (order, stop) => line.time.whileWaiting(connectWith(line, simulation, seed, order, stop)),
   };
 }
 

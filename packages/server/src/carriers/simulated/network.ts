@@ -138,7 +138,7 @@ async function placeCall(
   if (reaction.ending !== null) return { kind: 'ended', ending: reaction.ending };
 
   const wording = wordingFor(order.locale);
-  const leg = connect({ time, providerCallId, signal }, (line) =>
+  const leg = connect({ time, providerCallId, signal, seed, simulation: order.simulation }, (line) =>
     playPerson(line, resident, wording, random),
   );
   return { kind: 'answered', leg };

@@ -15,7 +15,7 @@ import type { Logger } from '../../platform/log.ts';
 import type { Accepted, AnswerOrder, AudioMedia, Ending, Incoming, Rejection } from '../carrier.ts';
 import { endingOf } from './endings.ts';
 import { createLeg } from './leg.ts';
-import { recordCall } from './place.ts';
+import { recordCall, type PlaceDependencies } from './place.ts';
 import type { Recordings } from './recordings.ts';
 import type { Route } from './route.ts';
 import { Sound } from './sound.ts';
@@ -28,6 +28,7 @@ export interface IncomingDependencies {
   readonly log: Logger;
   readonly mediaAddress: string;
   readonly mediaSilenceMs: number;
+  readonly transfer: PlaceDependencies['transfer'];
   /** What closing waits for. */
   readonly track: <T>(work: Promise<T>) => Promise<T>;
 }
@@ -152,7 +153,14 @@ async function accept(
           ending: endingOf(outcome, route.trunk.profile, signal.aborted ? 'aborted' : 'waiting'),
         };
   }
-  const leg = createLeg({ answered: outcome, sound, clock: deps.clock, over });
+  const first = { call: outcome.call, route, order: { ...order, from: null }, over: over.signal };
+  const leg = createLeg({
+    answered: outcome,
+    sound,
+    clock: deps.clock,
+    over,
+    transfer: (own, to, stop) => deps.transfer({ ...first, leg: own }, to, stop),
+  });
   if (order.recordMs !== undefined && deps.recordings !== null) {
     recordCall(deps.recordings.pathOf(order.attemptId), order, sound, deps.log);
   }

@@ -1,6 +1,6 @@
 import type { Answered } from '@trunkcall/sip';
 import type { Clock } from '../../platform/clock.ts';
-import type { AudioMedia, Leg, LegEnd } from '../carrier.ts';
+import type { Leg, LegEnd, Transferred, TransferOrder } from '../carrier.ts';
 import { legEndOf } from './endings.ts';
 import type { Sound } from './sound.ts';
 
@@ -10,13 +10,15 @@ export interface LegParts {
   readonly clock: Clock;
   /** Aborted by the leg when it ends: whatever sleeps on it wakes up. */
   readonly over: AbortController;
+  /** Connects the callee with somebody else. */
+  readonly transfer: (leg: Leg<Sound>, order: TransferOrder, signal: AbortSignal) => Promise<Transferred>;
 }
 
 /**
  * Makes a leg of an answered call. Its clock begins now. The first end counts: the callee's BYE, our hanging up, or
  * the loss of the sound, which hangs up.
  */
-export function createLeg({ answered, sound, clock, over }: LegParts): Leg<AudioMedia> {
+export function createLeg({ answered, sound, clock, over, transfer }: LegParts): Leg<Sound> {
   const { call } = answered;
   const answeredAt = clock.monotonic();
   let fault: 'media_failed' | null = null;
@@ -33,7 +35,7 @@ export function createLeg({ answered, sound, clock, over }: LegParts): Leg<Audio
     fault ??= 'media_failed';
     void hangUp();
   });
-  return {
+  const leg: Leg<Sound> = {
     quality: () => sound.quality(),
     providerCallId: call.callId,
     clock: {
@@ -48,5 +50,7 @@ export function createLeg({ answered, sound, clock, over }: LegParts): Leg<Audio
     media: sound,
     ended,
     hangUp,
+    transfer: (order, signal) => transfer(leg, order, signal),
   };
+  return leg;
 }

@@ -1,13 +1,14 @@
 import type { Answered, CallOutcome, Ended, MediaEngine, OutgoingCall, UserAgent } from '@trunkcall/sip';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
-import type { AudioMedia, CallOrder, CallWatcher, Ending, Leg, Placed } from '../carrier.ts';
+import type { CallOrder, CallWatcher, Ending, Leg, Placed, Transferred, TransferOrder } from '../carrier.ts';
 import { endingOf, isTrunkFault } from './endings.ts';
 import { createLeg } from './leg.ts';
 import type { Lines } from './lines.ts';
 import type { Recordings } from './recordings.ts';
 import type { Route } from './route.ts';
 import { Sound } from './sound.ts';
+import type { Transferring } from './transfer.ts';
 
 export interface PlaceDependencies {
   readonly agent: UserAgent;
@@ -24,6 +25,8 @@ export interface PlaceDependencies {
   readonly onTried: (trunk: string, cost: bigint) => void;
   /** Told when an answered call has ended, for its cost. */
   readonly onEnded: (attemptId: string, costs: bigint) => void;
+  /** Connects who is on an answered leg with somebody else. */
+  readonly transfer: (first: Transferring, order: TransferOrder, signal: AbortSignal) => Promise<Transferred>;
 }
 
 /** How long the far end may take to agree that a call is given up, milliseconds; then it is over for us. */
@@ -55,7 +58,7 @@ export async function placeCall(
   order: CallOrder,
   watcher: CallWatcher,
   signal: AbortSignal,
-): Promise<Placed<AudioMedia>> {
+): Promise<Placed<Sound>> {
   const over = new AbortController();
   const sound = await Sound.open({
     engine: deps.engine,
@@ -77,7 +80,7 @@ async function tryRoutes(
   deps: PlaceDependencies,
   routes: readonly Route[],
   attempt: Attempt,
-): Promise<Placed<AudioMedia>> {
+): Promise<Placed<Sound>> {
   const { order, signal } = attempt;
   const endsAt = deps.clock.monotonic() + order.ringLimitMs;
   let ending = ourEnding(
@@ -115,7 +118,7 @@ async function tryRoutes(
   return ended(signal.aborted ? canceled : ending);
 }
 
-const ended = (ending: Ending): Placed<AudioMedia> => ({ kind: 'ended', ending });
+const ended = (ending: Ending): Placed<Sound> => ({ kind: 'ended', ending });
 
 /** Whether the attempt holds a line of the route's trunk, or could take one now. */
 async function holdsLine(
@@ -214,8 +217,16 @@ function answer(
   answered: Answered,
   route: Route,
   { order, sound, over }: Attempt,
-): Leg<AudioMedia> {
-  const leg = createLeg({ answered, sound, clock: deps.clock, over });
+): Leg<Sound> {
+  const { call } = answered;
+  const leg = createLeg({
+    answered,
+    sound,
+    clock: deps.clock,
+    over,
+    transfer: (own, to, signal) =>
+      deps.transfer({ call, leg: own, route, order, over: over.signal }, to, signal),
+  });
   if (order.recordMs !== undefined && deps.recordings !== null) {
     recordCall(deps.recordings.pathOf(order.attemptId), order, sound, deps.log);
   }

@@ -22,8 +22,11 @@ import type { Logger } from '../../platform/log.ts';
 import { TokenBuckets } from '../../platform/token-buckets.ts';
 import type {
   AudioMedia,
+  CallOrder,
+  CallWatcher,
   Carrier,
   IncomingHandler,
+  Placed,
   Reach,
   Reservation,
   ReservationWish,
@@ -36,7 +39,9 @@ import { canceled, ourEnding, placeCall, type PlaceDependencies } from './place.
 import { keepRecordings, type RecordingsOptions } from './recordings.ts';
 import { Route } from './route.ts';
 import type { DailyLimits, Taken, TrunkSlots } from './slots.ts';
+import type { Sound } from './sound.ts';
 import { allows, reachesCountry, whyForbidden } from './toll-fraud.ts';
+import { transferLeg, type TransferDependencies } from './transfer.ts';
 
 export interface SipCarrierOptions {
   /** At least one, as `readTrunks` gives them. */
@@ -130,6 +135,15 @@ export async function createSipCarrier(options: SipCarrierOptions): Promise<SipC
     mediaSilenceMs: (sip.media_silence_seconds ?? defaultMediaSilenceSeconds) * 1_000,
     onTried: (trunk, cost) => void track(payers.count(trunk, cost)),
     onEnded: (attemptId, cost) => void track(payers.charge(attemptId, cost)),
+    transfer: (first, order, signal) => track(transferLeg(transfers, first, order, signal)),
+  };
+  const transfers: TransferDependencies = {
+    clock,
+    log,
+    forbids: (phone) => reach.forbids(phone),
+    reserve,
+    place,
+    count,
   };
   const incoming: IncomingDependencies = { ...deps, track };
   const brought = new Map(
@@ -180,6 +194,47 @@ export async function createSipCarrier(options: SipCarrierOptions): Promise<SipC
       : { kind: 'refused', why: 'daily_limit' };
   }
 
+  async function count(wish: ReservationWish): Promise<boolean> {
+    const isAdmitted = await payers.admit(wish);
+    // What it costs only the trunk knows.
+    payers.forget(wish.attemptId);
+    return isAdmitted;
+  }
+
+  async function reserve(wish: ReservationWish, signal: AbortSignal): Promise<Reservation> {
+    if (reach.forbids(wish.to) !== null) return { kind: 'refused', why: 'not_allowed' };
+    let inMs = Infinity;
+    const open = routesTo(wish.to, wish.trunk);
+    if (open.length === 0) return { kind: 'refused', why: 'not_allowed' };
+    for (const route of open) {
+      const pauseMs = pauseOf(route, wish.trunk);
+      const taken: Taken =
+        pauseMs > 0
+          ? { kind: 'later', inMs: pauseMs }
+          : await lines.take(route.limits, wish.attemptId, signal);
+      if (taken.kind === 'taken') return admit(wish);
+      inMs = Math.min(inMs, taken.inMs);
+    }
+    return { kind: 'later', inMs: Math.ceil(inMs) };
+  }
+
+  async function place(order: CallOrder, watcher: CallWatcher, signal: AbortSignal): Promise<Placed<Sound>> {
+    if (closed !== undefined) return { kind: 'ended', ending: closedEnding };
+    if (signal.aborted || reach.forbids(order.to) !== null) {
+      await release(order.attemptId);
+      return { kind: 'ended', ending: signal.aborted ? canceled : forbiddenEnding };
+    }
+    const held = lines.trunkOf(order.attemptId);
+    const open = routesTo(order.to, order.trunk).filter(
+      (route) => pauseOf(route, order.trunk) === 0 || route.trunk.name === held,
+    );
+    // The trunk whose line was reserved goes first: those before it had none.
+    const sorted = open.toSorted((a, b) => Number(b.trunk.name === held) - Number(a.trunk.name === held));
+    const placed = await track(placeCall(deps, sorted, order, watcher, signal));
+    if (placed.kind === 'ended') payers.forget(order.attemptId);
+    return placed;
+  }
+
   async function close(): Promise<void> {
     await agent.close();
     await engine.close();
@@ -191,38 +246,8 @@ export async function createSipCarrier(options: SipCarrierOptions): Promise<SipC
   return {
     ...reach,
     address: addressOf(network, sip),
-    async reserve(wish, signal) {
-      if (reach.forbids(wish.to) !== null) return { kind: 'refused', why: 'not_allowed' };
-      let inMs = Infinity;
-      const open = routesTo(wish.to, wish.trunk);
-      if (open.length === 0) return { kind: 'refused', why: 'not_allowed' };
-      for (const route of open) {
-        const pauseMs = pauseOf(route, wish.trunk);
-        const taken: Taken =
-          pauseMs > 0
-            ? { kind: 'later', inMs: pauseMs }
-            : await lines.take(route.limits, wish.attemptId, signal);
-        if (taken.kind === 'taken') return admit(wish);
-        inMs = Math.min(inMs, taken.inMs);
-      }
-      return { kind: 'later', inMs: Math.ceil(inMs) };
-    },
-    async place(order, watcher, signal) {
-      if (closed !== undefined) return { kind: 'ended', ending: closedEnding };
-      if (signal.aborted || reach.forbids(order.to) !== null) {
-        await release(order.attemptId);
-        return { kind: 'ended', ending: signal.aborted ? canceled : forbiddenEnding };
-      }
-      const held = lines.trunkOf(order.attemptId);
-      const open = routesTo(order.to, order.trunk).filter(
-        (route) => pauseOf(route, order.trunk) === 0 || route.trunk.name === held,
-      );
-      // The trunk whose line was reserved goes first: those before it had none.
-      const sorted = open.toSorted((a, b) => Number(b.trunk.name === held) - Number(a.trunk.name === held));
-      const placed = await track(placeCall(deps, sorted, order, watcher, signal));
-      if (placed.kind === 'ended') payers.forget(order.attemptId);
-      return placed;
-    },
+    reserve,
+    place,
     onIncoming(handler) {
       takes = handler;
     },

@@ -111,6 +111,11 @@ export class Sound implements AudioMedia {
     this.#media.record({ path, maxDurationMs });
   }
 
+  /** Lets the callee hear another call's, and be heard by them. */
+  bridge(other: Sound): void {
+    this.#media.bridge(other.#media);
+  }
+
   close(): void {
     this.#state = 'over';
     void this.#media.close();

@@ -57,12 +57,16 @@ export function accountRoutes(app: FastifyInstance, { db, ids }: ConsoleDeps): v
 
   app.patch<OneAccount>('/accounts/:account', async (request) => {
     const { session } = visitorOf(request);
-    const details = await readJson(request, checkUpdate);
-    requireRight(session, request.params.account, rightFor(details));
+    const asked = await readJson(request, checkUpdate);
+    requireRight(session, request.params.account, rightFor(asked));
+    // What has a record of its own is not written down twice.
+    const { disclosure: _, ...details } = asked;
     const account = await db.transaction(async (tx) => {
-      const changed = await changeAccount(tx, request.params.account, details);
-      const change = { by: session.person_id, accountId: changed.id, objectId: changed.id };
-      await recordChange(tx, ids, { ...change, action: 'account.changed', details });
+      const by = session.person_id;
+      const changed = await changeAccount(tx, ids, request.params.account, asked, by);
+      const change = { by, accountId: changed.id, objectId: changed.id };
+      if (Object.keys(details).length > 0)
+        await recordChange(tx, ids, { ...change, action: 'account.changed', details });
       // With more room, call tasks that waited for it begin.
       await beginWaitingTasks(tx, ids, changed.id);
       return changed;

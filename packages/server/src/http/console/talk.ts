@@ -240,6 +240,8 @@ async function mayStillTalk(db: Database, token: string, goal: GoalRow): Promise
 
 function outcomeOf({ outcome }: Rehearsed, stopped: AbortSignal): TalkOutcome | 'gone' {
   if (outcome === 'stopped') return stopped.reason as Stop;
+  // Nobody is connected with anybody here.
+  if (outcome === 'transferred') return 'conversation';
   return outcome === 'carrier_error' ? 'media_failed' : outcome;
 }
 

@@ -29,7 +29,7 @@ export function usageRoutes(app: FastifyInstance, { db, ids, clock }: ConsoleDep
     requireRight(session, id, 'budget.write');
     const details = await readJson(request, checkBudget);
     const account = await db.transaction(async (tx) => {
-      const changed = await changeAccount(tx, id, details);
+      const changed = await changeAccount(tx, ids, id, details, session.person_id);
       const change = { by: session.person_id, accountId: changed.id, objectId: changed.id };
       await recordChange(tx, ids, { ...change, action: 'account.budget', details });
       return changed;

@@ -33,7 +33,7 @@ export function accountRoutes(app: FastifyInstance, { db, ids }: { db: Database;
   app.patch<OneAccount>('/accounts/:account', async (request) => {
     const change = await readJson(request, checkUpdate);
     const account = await db.transaction(async (tx) => {
-      const changed = await changeAccount(tx, request.params.account, change);
+      const changed = await changeAccount(tx, ids, request.params.account, change, null);
       // With more room, call tasks that waited for it begin.
       await beginWaitingTasks(tx, ids, changed.id);
       return changed;
@@ -43,9 +43,12 @@ export function accountRoutes(app: FastifyInstance, { db, ids }: { db: Database;
 }
 
 export function accountView(row: AccountRow): OperatorAccount {
+  const { disclosure_off_at: offAt, disclosure_off_reason: reason, disclosure_off_by: by, ...rest } = row;
   const { monthly_budget: budget, created_at } = row;
   return {
-    ...row,
+    ...rest,
+    disclosure:
+      offAt === null || reason === null ? { off: false } : { off: true, reason, by, at: offAt.toISOString() },
     monthly_budget: budget === null ? null : formatAmount(BigInt(budget)),
     created_at: created_at.toISOString(),
   };

@@ -167,6 +167,14 @@ describe.each(databases)('what a role may do in the console on %s', (kind) => {
       (who) => who.send('PATCH', `/accounts/${service.accountId}`, { max_active_calls: 5 }),
     ],
     [
+      'switch the first sentence off',
+      'operator',
+      (who) =>
+        who.send('PATCH', `/accounts/${service.accountId}`, {
+          disclosure: { off: true, reason: 'Every customer has agreed to it.' },
+        }),
+    ],
+    [
       'make a link to a password',
       'operator',
       (who) => who.send('POST', `/people/${ids.next('prsn')}/password-link`),

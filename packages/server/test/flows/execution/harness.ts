@@ -5,7 +5,7 @@ import { createAcceptance } from '../../../src/acceptance/accept.ts';
 import type { Acceptance } from '../../../src/acceptance/acceptance.ts';
 import type { Agent } from '../../../src/agents/agent.ts';
 import { createScriptedAgent } from '../../../src/agents/scripted/scripted-agent.ts';
-import type { Carrier, CallOrder } from '../../../src/carriers/carrier.ts';
+import type { Carrier, CallOrder, TransferOrder } from '../../../src/carriers/carrier.ts';
 import { createSimulatedNetwork, type SimulatedNetwork } from '../../../src/carriers/simulated/network.ts';
 import { systemClock, type Clock } from '../../../src/platform/clock.ts';
 import { systemIds } from '../../../src/platform/ids.ts';
@@ -29,6 +29,8 @@ export interface Harness {
   readonly dialled: CallOrder[];
   /** Lets a simulated person call one of our numbers. */
   readonly ring: SimulatedNetwork['ring'];
+  /** Every call that was asked for to connect somebody. */
+  readonly transfers: TransferOrder[];
   publish(over?: Partial<GoalFile>): Promise<string>;
   /** Accepts a Run; its id is the public one. */
   run(goalId: string, phone: string, variables?: Readonly<Record<string, Scalar>>): Promise<RunRow>;
@@ -71,12 +73,25 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
     speed: options.speed ?? Number.POSITIVE_INFINITY,
   });
   const dialled: CallOrder[] = [];
+  const transfers: TransferOrder[] = [];
   const carrier: Carrier = {
     ...network,
     ...options.limits,
-    place(order, watcher, signal) {
+    async place(order, watcher, signal) {
       dialled.push(order);
-      return network.place(order, watcher, signal);
+      const placed = await network.place(order, watcher, signal);
+      if (placed.kind === 'ended') return placed;
+      const { leg } = placed;
+      return {
+        kind: 'answered',
+        leg: {
+          ...leg,
+          async transfer(to, stop) {
+            transfers.push(to);
+            return (await leg.transfer?.(to, stop)) ?? { kind: 'failed', why: 'failed' };
+          },
+        },
+      };
     },
   };
   const worker = await startWorker({
@@ -107,6 +122,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
     worker,
     dialled,
     ring: (ring) => network.ring(ring),
+    transfers,
     publish: (over) => publishGoal(db, ids, accountId, goalFile(over)),
     async run(goalId, phone, variables = { name: 'Ada' }) {
       const { run } = await acceptance.accept({

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { statement } from '../../../src/storage/database.ts';
 import { databases } from '../../kit/database.ts';
 import { startOperatorService, type OperatorService } from './service.ts';
+
+const auditOf = statement<{ action: string; person_id: string | null; details: unknown }>(
+  'test_audit_of',
+  'select action, person_id, details from audit_log where account_id = $1 order by id',
+);
 
 describe.each(databases)('accounts and keys on %s', (kind) => {
   let service: OperatorService;
@@ -56,6 +62,36 @@ describe.each(databases)('accounts and keys on %s', (kind) => {
     await expect(service.operator.updateAccount('a\0', { max_active_calls: 3 })).rejects.toMatchObject({
       status: 404,
     });
+  });
+
+  test('the first sentence is switched off with a reason alone, which the audit log keeps', async () => {
+    const { operator } = service;
+    const { id, disclosure } = await operator.createAccount('Quiet');
+    expect(disclosure).toEqual({ off: false });
+    for (const wrong of [
+      { off: true },
+      { off: true, reason: '  because  ' },
+      { off: false, reason: 'no reason at all' },
+    ]) {
+      await expect(operator.updateAccount(id, { disclosure: wrong })).rejects.toMatchObject({
+        status: 400,
+        message: expect.stringContaining('disclosure.reason'),
+      });
+    }
+    const reason = 'Every customer has agreed in writing to calls by a machine.';
+    const off = await operator.updateAccount('Quiet', { disclosure: { off: true, reason: ` ${reason}\n` } });
+    expect(off.disclosure).toEqual({ off: true, reason, by: null, at: expect.stringMatching(/^20/) });
+    // Other settings leave it alone.
+    expect(await operator.updateAccount(id, { max_active_calls: 7 })).toMatchObject({
+      disclosure: off.disclosure,
+    });
+    const on = await operator.updateAccount(id, { disclosure: { off: false } });
+    expect(on.disclosure).toEqual({ off: false });
+    const audit = await service.database.db.query(auditOf, [id]);
+    expect(audit).toEqual([
+      { action: 'account.disclosure_off', person_id: null, details: { reason } },
+      { action: 'account.disclosure_on', person_id: null, details: {} },
+    ]);
   });
 
   test('a key works until it is revoked, and is shown only when it is made', async () => {

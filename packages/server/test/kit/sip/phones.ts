@@ -28,6 +28,7 @@ export interface TrunkPhones {
     call: IncomingCall,
     more?: (media: MediaCall, call: Call) => void,
     onKey?: (media: MediaCall, key: string) => void,
+    onFrame?: (frame: Uint8Array) => void,
   ): Promise<void>;
   /** Sends 183 and plays the sound; resolves when it was played. */
   announce(call: IncomingCall, audio: Uint8Array): Promise<void>;
@@ -61,10 +62,11 @@ export async function startPhones(
     called: [],
     invites: [],
     live,
-    async pickUp(incoming, more, onKey) {
+    async pickUp(incoming, more, onKey, onFrame) {
       let media: MediaCall | undefined;
       const opened = await engine.open({
         idle: 'silence',
+        ...(onFrame === undefined ? {} : { onFrame }),
         onEvent: (event) => {
           if (event.kind === 'key' && media !== undefined) onKey?.(media, event.key);
         },

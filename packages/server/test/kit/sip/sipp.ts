@@ -14,9 +14,10 @@ export interface Sipp {
 }
 
 /** Starts SIPp and waits until it answers. It sends back the audio that it gets. */
-export async function startSipp(): Promise<Sipp> {
+export async function startSipp(
+  scenario = fileURLToPath(new URL('./phones.xml', import.meta.url)),
+): Promise<Sipp> {
   const [port, mediaPort] = [await freePort(), await freePort()];
-  const scenario = fileURLToPath(new URL('./phones.xml', import.meta.url));
   const place = ['-i', '127.0.0.1', '-p', String(port), '-mi', '127.0.0.1', '-mp', String(mediaPort)];
   const child = spawn(
     'sipp',

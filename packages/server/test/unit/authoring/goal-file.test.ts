@@ -289,6 +289,41 @@ describe('what does not fit is named with what would be right', () => {
       /type, string/,
     ],
     ['a number that is not E.164', '+12125550100', '12125550100', '/callees/0/phone', /must match/],
+    [
+      'somebody to connect with who has no number of any plan',
+      'callees:',
+      'transfer: [{ name: Desk, phone: "+12125550" }]\ncallees:',
+      '/transfer/0/phone',
+      /numbering plan/,
+    ],
+    [
+      'somebody to connect with in another country',
+      'callees:',
+      'transfer: [{ name: Desk, phone: "+442079460123" }]\ncallees:',
+      '/transfer/0/phone',
+      /outside the countries in `targets`/,
+    ],
+    [
+      'two of one name to connect with',
+      'callees:',
+      'transfer: [{ name: Desk, phone: "+12125550123" }, { name: desk, phone: "+12125550124" }]\ncallees:',
+      '/transfer/1/name',
+      /has this name already/,
+    ],
+    [
+      'a placeholder in when to connect',
+      'callees:',
+      'transfer: [{ name: Desk, phone: "+12125550123", when: "{{name}} asks" }]\ncallees:',
+      '/transfer/0/when',
+      /takes no placeholders/,
+    ],
+    [
+      'a name that nobody can say',
+      'callees:',
+      'transfer: [{ name: "<Desk>", phone: "+12125550123" }]\ncallees:',
+      '/transfer/0/name',
+      /letters, digits, spaces/,
+    ],
   ])('%s', (_name, from, to, pointer, message) => {
     const problems = problemsAfter(from, to);
     expect(problems).toContainEqual(

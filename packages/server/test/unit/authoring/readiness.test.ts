@@ -13,9 +13,10 @@ const agent: Agent = {
   problems: (locale) => (locale === 'en-US' ? [] : [`the scripted agent does not speak ${locale}`]),
   converse: notUsed,
 };
-const carrier: Pick<Reach, 'name' | 'media' | 'reaches'> = {
+const carrier: Pick<Reach, 'name' | 'media' | 'reaches' | 'forbids'> = {
   name: 'north',
   media: 'speech',
+  forbids: (phone) => (phone.startsWith('+1900') ? 'phone is a premium-rate number' : null),
   reaches: (country) => (country === 'US' ? { ok: true } : { ok: false, reason: 'no route' }),
 };
 
@@ -30,6 +31,17 @@ test('every reason why a Goal is not ready is named', () => {
     'the scripted agent does not speak de-DE',
     'the carrier north does not reach DE: no route',
     'the carrier north does not reach FR: no route',
+  ]);
+});
+
+test('a Goal that would connect callees with a number which must not be called is not ready', () => {
+  const readiness = createReadiness({ agents: [agent], carrier });
+  const transfer = [
+    { name: 'Front desk', phone: '+12125550100' },
+    { name: 'Hotline', phone: '+19005550100' },
+  ];
+  expect(readiness(goalFile({ transfer }))).toEqual([
+    'nobody can be connected with Hotline: the phone is a premium-rate number',
   ]);
 });
 

@@ -5,6 +5,7 @@ import { outcomes, settlements, type Outcome } from '../../../src/dial/outcome.t
 /** The contract's side of the table: status, error code, detail code. */
 const table: Record<Outcome, readonly [string, string | null, string | null]> = {
   conversation: ['completed', null, null],
+  transferred: ['completed', null, null],
   message_left: ['completed', null, null],
   call_limit: ['failed', 'timed_out', 'call_limit'],
   machine: ['failed', 'no_answer', 'voicemail'],

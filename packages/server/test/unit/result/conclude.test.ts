@@ -105,6 +105,21 @@ describe('from the notes of a call', () => {
     });
   });
 
+  it('a call that the time limit cut off claims no success', async () => {
+    const cut: ConcludedRecipient = { ...spoke([yes]), status: 'failed', outcome: 'call_limit' };
+    expect(await conclude(task([cut], { resultSchema: schema }))).toMatchObject({
+      summary: expect.stringMatching(
+        /^The recipient was spoken with until the time limit cut the call off\. Answers/,
+      ),
+      taskCompleted: false,
+    });
+    expect(await conclude(task([cut, spoke([yes])]))).toMatchObject({
+      summary: expect.stringMatching(
+        /^2 of 2 recipients were reached\. The time limit cut off one of these calls\./,
+      ),
+    });
+  });
+
   it('nobody answered, and every answer may be unknown: still no result', async () => {
     const unknown = object({ mood: { type: 'string', enum: ['good', 'unknown'] } }, ['mood']);
     expect(await conclude(task([failed('busy')], { resultSchema: unknown }))).toMatchObject({

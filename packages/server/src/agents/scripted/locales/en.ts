@@ -117,6 +117,8 @@ const texts: Texts = {
   disclosure: (caller) => `Hello, this is an automated assistant calling for ${caller}.`,
   recordedDisclosure: (caller) =>
     `Hello, this is an automated assistant calling for ${caller}, and this call is recorded.`,
+  introduction: (caller) => `Hello, I am calling for ${caller}.`,
+  recordedIntroduction: (caller) => `Hello, I am calling for ${caller}, and this call is recorded.`,
   ask(about, kind, options) {
     const question = about.endsWith('?')
       ? about
@@ -148,9 +150,8 @@ const texts: Texts = {
   badMoment: 'I understand. Sorry to have disturbed you.',
   wrongNumber: 'I am sorry, I must have the wrong number.',
   optOut: 'I am sorry. We will not call you again.',
-  voicemail: (caller, title) =>
-    `Hello, this is an automated assistant calling for ${caller}. It is about: ${title}. ` +
-    'We did not reach you in person. Goodbye.',
+  voicemail: (opening, title) => `${opening} It is about: ${title}. We did not reach you in person. Goodbye.`,
+  connecting: 'One moment, please, I am connecting you.',
   value(value, kind) {
     if (typeof value === 'boolean') return value ? 'yes' : 'no';
     const day = kind === 'date' ? parseIsoDay(String(value)) : null;

@@ -99,6 +99,8 @@ const texts: Texts = {
   disclosure: (caller) => `Hola, soy un asistente automático y llamo de parte de ${caller}.`,
   recordedDisclosure: (caller) =>
     `Hola, soy un asistente automático, llamo de parte de ${caller} y esta llamada se graba.`,
+  introduction: (caller) => `Hola, llamo de parte de ${caller}.`,
+  recordedIntroduction: (caller) => `Hola, llamo de parte de ${caller} y esta llamada se graba.`,
   ask(about, kind, options) {
     const question = about.endsWith('?')
       ? about
@@ -130,9 +132,8 @@ const texts: Texts = {
   badMoment: 'Entiendo. Disculpe la molestia.',
   wrongNumber: 'Disculpe, debo de tener un número equivocado.',
   optOut: 'Disculpe. No le llamaremos más.',
-  voicemail: (caller, title) =>
-    `Hola, soy un asistente automático y llamo de parte de ${caller}. Se trata de: ${title}. ` +
-    'No hemos podido hablar con usted. Adiós.',
+  voicemail: (opening, title) => `${opening} Se trata de: ${title}. No hemos podido hablar con usted. Adiós.`,
+  connecting: 'Un momento, por favor, le paso.',
   value(value, kind) {
     if (typeof value === 'boolean') return value ? 'sí' : 'no';
     if (typeof value === 'number') return String(value).replace('.', ',');

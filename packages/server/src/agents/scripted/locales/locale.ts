@@ -26,6 +26,9 @@ export interface Texts {
   readonly disclosure: (caller: string) => string;
   /** The same of a call that is recorded, in one sentence. */
   readonly recordedDisclosure: (caller: string) => string;
+  /** The first sentence of an account that does not say so: only for whom we call. */
+  readonly introduction: (caller: string) => string;
+  readonly recordedIntroduction: (caller: string) => string;
   /** The question for a field; `options` are those of a choice. */
   readonly ask: (about: string, kind: FieldKind, options: readonly string[]) => string;
   /** The question once more, with what kind of answer would do. */
@@ -45,7 +48,10 @@ export interface Texts {
   readonly badMoment: string;
   readonly wrongNumber: string;
   readonly optOut: string;
-  readonly voicemail: (caller: string, title: string) => string;
+  /** A message; `opening` is the first sentence. */
+  readonly voicemail: (opening: string, title: string) => string;
+  /** Before we call somebody for the callee. */
+  readonly connecting: string;
   /** A value as it is read back. */
   readonly value: (value: Scalar, kind: FieldKind) => string;
   readonly keypad: KeypadTexts;
@@ -134,10 +140,11 @@ export function localeFor(locale: string): Locale | null {
   return Object.hasOwn(locales, language) ? (locales[language] ?? null) : null;
 }
 
-/** The same with the texts that fit the call: whether it is recorded, and who called whom. */
+/** The same with the texts that fit the call: whether it is recorded and disclosed, and who called whom. */
 export function localeOfCall(call: {
   readonly locale: string;
   readonly recorded: boolean;
+  readonly disclosure: boolean;
   readonly direction: Direction;
 }): Locale | null {
   const found = localeFor(call.locale);
@@ -147,8 +154,11 @@ export function localeOfCall(call: {
     call.direction === 'inbound'
       ? { ...found.texts, ...answering, keypad: { ...found.texts.keypad, ...answering.keypad } }
       : found.texts;
-  const disclosure = call.recorded ? texts.recordedDisclosure : texts.disclosure;
-  return { ...found, texts: { ...texts, disclosure } };
+  // Who calls us is always told what answers.
+  const isDisclosed = call.disclosure || call.direction === 'inbound';
+  const disclosed = call.recorded ? texts.recordedDisclosure : texts.disclosure;
+  const introduced = call.recorded ? texts.recordedIntroduction : texts.introduction;
+  return { ...found, texts: { ...texts, disclosure: isDisclosed ? disclosed : introduced } };
 }
 
 /** The ISO 3166-1 region of a BCP 47 locale; null when it names none. */

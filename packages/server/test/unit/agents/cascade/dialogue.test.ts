@@ -6,6 +6,7 @@ import {
   type Script,
   type Step,
 } from '../../../../src/agents/cascade/dialogue.ts';
+import type { Transferred } from '../../../../src/carriers/carrier.ts';
 import type { ToolUse } from '../../../../src/agents/tools.ts';
 import { localeFor } from '../../../../src/agents/scripted/locales/locale.ts';
 
@@ -72,6 +73,43 @@ describe('the dialogue', () => {
     });
   });
 
+  it('connects with somebody when our words were heard, and says them itself where the model had none', () => {
+    const to: ToolUse = { kind: 'transfer', to: 'Front desk' };
+    const asks = [...talking, heard('A person, please.')];
+    expect(last([...asks, using(to)])?.act).toEqual({ kind: 'transfer', to: 'Front desk' });
+    const wordless = spoken({ uses: [to], wordless: true });
+    expect(last([...asks, wordless])?.act).toMatchObject({ sentences: [english.texts.connecting] });
+    expect(last([...asks, wordless, spoken()])?.act).toEqual({ kind: 'transfer', to: 'Front desk' });
+    // Who speaks over it has something to say first.
+    const cut = spoken({ uses: [to], interrupted: true });
+    expect(last([...asks, cut])?.act.kind).toBe('listen');
+    const steps = run([...asks, wordless, spoken({ interrupted: true }), heard('Wait, no.')]);
+    expect(steps.map(({ act }) => act.kind)).not.toContain('transfer');
+    expect(steps.at(-1)?.act).toMatchObject({ kind: 'reply', cue: 'answer' });
+  });
+
+  it('ends when they are connected, and goes on with the reason when they are not', () => {
+    const transfer = (outcome: Transferred, late = false): DialogueEvent => ({
+      kind: 'transferred',
+      outcome,
+      late,
+    });
+    const rings = [...talking, heard('A person, please.'), using({ kind: 'transfer', to: 'Front desk' })];
+    expect(last([...rings, transfer({ kind: 'connected' })])?.act).toEqual({
+      kind: 'end',
+      end: { kind: 'transferred', to: 'Front desk' },
+    });
+    expect(last([...rings, transfer({ kind: 'failed', why: 'busy' })])?.act).toMatchObject({
+      kind: 'reply',
+      cue: 'not_connected',
+      fact: expect.stringContaining('the line is busy'),
+    });
+    expect(last([...rings, transfer({ kind: 'failed', why: 'busy' }, true)])?.act).toMatchObject({
+      kind: 'say',
+      sentences: [english.texts.outOfTime, 'Goodbye.'],
+    });
+  });
+
   it('A5: presses keys for a menu alone', () => {
     const keys: ToolUse = { kind: 'press_keys', keys: '2' };
     const menu = heard('For opening hours, press 1. To speak to a person, press 2.');
@@ -114,7 +152,7 @@ describe('the dialogue', () => {
     const message = last([mailbox, { kind: 'beep' }], leave)?.act;
     expect(message).toMatchObject({
       kind: 'say',
-      sentences: [english.texts.voicemail('Parcel Post', 'Your delivery')],
+      sentences: [english.texts.voicemail(disclosure, 'Your delivery')],
     });
     expect(last([mailbox, silence()], leave)?.act).toEqual(message);
     expect(last([mailbox, { kind: 'beep' }, spoken({ interrupted: true })], leave)?.act).toEqual({

@@ -176,6 +176,7 @@ describe('tools', () => {
     readToolCall(
       { callId: 'c', name, arguments: typeof given === 'string' ? given : JSON.stringify(given) },
       deliverySchema,
+      [{ name: 'Front desk', when: 'they want a person' }],
     );
 
   it('are those that end this call, press keys in it and note what was said in it', () => {
@@ -186,6 +187,17 @@ describe('tools', () => {
       'report_machine',
       'note',
     ]);
+  });
+
+  it('connect by name alone, and only where the Goal names somebody', () => {
+    const connect = () => Promise.reject(new Error('not used'));
+    const transfer = { targets: [{ name: 'Front desk', when: null }], connect };
+    const tools = toolsFor(briefFor({ resultSchema: deliverySchema, transfer }));
+    const { parameters } = tools.find(({ name }) => name === 'transfer_to_human') ?? {};
+    expect(parameters).toMatchObject({ properties: { to: { enum: ['Front desk'] } } });
+    expect(use('transfer_to_human', { to: 'Front desk' })).toEqual({ kind: 'transfer', to: 'Front desk' });
+    for (const to of ['front desk', '+12125550123', '', undefined])
+      expect(use('transfer_to_human', { to }).kind).toBe('unusable');
   });
 
   it('take no more than they can do (A5)', () => {
@@ -221,6 +233,21 @@ describe('the instructions', () => {
     expect(of('es-MX').opening).toContain('asistente automático');
     expect(of('de-DE').opening).toMatch(/in German.*automated assistant.*“Parcel Post”/);
     expect(of('de-DE').standing).toContain('Speak German');
+  });
+
+  it('leave the machine out of it for an account that does not disclose it; asked, it says yes all the same', () => {
+    const of = (locale: string) =>
+      promptFor(briefFor({ resultSchema: deliverySchema, locale, disclosure: false, recorded: true }));
+    expect(of('en-US').opening).toContain(
+      '“Hello, I am calling for Parcel Post, and this call is recorded.”',
+    );
+    expect(of('de-DE').opening).toMatch(
+      /in German.*, that you are calling for “Parcel Post”, and that the call is recorded/,
+    );
+    expect(of('de-DE').opening).not.toContain('automated');
+    expect(of('de-DE').standing).toContain(
+      'Whoever asks whether you are a robot, a computer or a recording is told: yes.',
+    );
   });
 
   it('keep what a variable says inside the task, as data', () => {

@@ -7,6 +7,7 @@ import type { ClientEvent } from '../../../../src/agents/realtime/client-events.
 import { nextSession, type SessionEvent } from '../../../../src/agents/realtime/next-session.ts';
 import { promptFor } from '../../../../src/agents/prompt.ts';
 import { answerFromMs } from '../../../../src/agents/realtime/moves.ts';
+import type { Transferred } from '../../../../src/carriers/carrier.ts';
 import { beginSession, type Plan, type Session } from '../../../../src/agents/realtime/session.ts';
 import { nextDueMs } from '../../../../src/agents/realtime/timers.ts';
 import { briefFor, deliverySchema } from '../../../conformance/hold-call.ts';
@@ -18,6 +19,7 @@ const plan: Plan = {
   media: 'audio',
   prompt,
   resultSchema: deliverySchema,
+  targets: [{ name: 'Front desk', when: null }],
   machine: 'leave_message',
   answersByItself: false,
   namesItems: true,
@@ -270,6 +272,94 @@ describe('the wait of the callee', () => {
   });
 });
 
+describe('somebody else for the callee (R6)', () => {
+  const call = { callId: '1', name: 'transfer_to_human', arguments: '{"to":"Front desk"}' };
+  const ended = (outcome: Transferred) => ({ kind: 'transfer_ended', outcome }) as const;
+  /** The model says a word and asks for it. */
+  const wanted = (text = 'One moment') => {
+    const driven = answered().respond('r1', 'Hello from Parcel Post').take({ kind: 'played_out', mark: 1 });
+    calleeSpeaks(driven, 'c1').server({ kind: 'response_created', responseId: 'r2' });
+    driven.server({ kind: 'transcribed', itemId: 'c1', text: 'A person, please.' });
+    const ids = { responseId: 'r2', itemId: 'r2_item' };
+    if (text !== '') {
+      driven.server({ kind: 'audio', ...ids, audio: second }, 4_000);
+      driven.server({ kind: 'all_words', ...ids, text });
+    }
+    const done = { kind: 'response_done', responseId: 'r2', status: 'completed', errorCode: null } as const;
+    return driven.server({ ...done, calls: [call] });
+  };
+  const heard = () => wanted().take({ kind: 'played_out', mark: 2 });
+
+  it('is called when our words were heard to their end, and not before', () => {
+    expect(wanted().kinds).not.toContain('transfer');
+    expect(heard().kinds.filter((kind) => kind === 'transfer')).toHaveLength(1);
+  });
+
+  it('is not called when the callee speaks over them: the model is told so', () => {
+    const driven = wanted().take({ kind: 'speech_started', itemId: 'c2', startedAtMs: null });
+    driven.take({ kind: 'cleared', playedMs: 4_300 });
+    calleeSpeaks(driven, 'c2').respond('r3', 'Yes', 4_300).take({ kind: 'played_out', mark: 3 });
+    expect(driven.kinds).not.toContain('transfer');
+    expect(JSON.stringify(driven.sent)).toContain('nobody was called');
+  });
+
+  it('without words of the model, one sentence is asked for first', () => {
+    const driven = wanted('');
+    expect(driven.asked().at(-1)?.response?.instructions).toContain(prompt.connecting);
+    driven.respond('r3', 'I connect you now', 4_000);
+    expect(driven.kinds).not.toContain('transfer');
+    expect(driven.take({ kind: 'played_out', mark: 2 }).kinds).toContain('transfer');
+  });
+
+  it('a model that has no words at all keeps nobody waiting', () => {
+    const driven = wanted('').server({ kind: 'response_created', responseId: 'r3' }).done('r3');
+    expect(driven.kinds).toContain('transfer');
+  });
+
+  it('while it rings nobody asks whether the callee is still there, nor says that time is up', () => {
+    const driven = heard();
+    const askedBefore = driven.asked().length;
+    driven.take({ kind: 'time' }, 30_000).take({ kind: 'time' }, 60_000);
+    driven.server({ kind: 'response_created', responseId: 'r9' });
+    expect(driven.sent.at(-1)).toEqual({ type: 'response.cancel' });
+    expect(driven.asked()).toHaveLength(askedBefore);
+    expect(driven.ends).toEqual([]);
+  });
+
+  it('connected, our part is over, and the last turn says with whom', () => {
+    const driven = heard().take(ended({ kind: 'connected' }), 5_000);
+    expect(driven.ends).toEqual([{ kind: 'transferred', to: 'Front desk' }]);
+    expect(driven.turns.at(-1)).toMatchObject({ speaker: 'bot', text: '[transferred to Front desk]' });
+    expect(driven.turns.at(-2)).toMatchObject({ text: 'One moment' });
+  });
+
+  it('after a failure the model is told why, and goes on', () => {
+    const driven = heard().take(ended({ kind: 'failed', why: 'busy' }), 5_000);
+    expect(JSON.stringify(driven.sent)).toContain('the line is busy');
+    expect(driven.asked().length).toBe(3);
+    driven.respond('r3', 'They are busy', 5_000).take({ kind: 'played_out', mark: 3 });
+    expect(driven.kinds.filter((kind) => kind === 'transfer')).toHaveLength(1);
+  });
+
+  it('a callee who leaves meanwhile has left', () => {
+    const driven = heard().take({ kind: 'left', playedMs: 5_000 });
+    driven.take(ended({ kind: 'failed', why: 'left' }));
+    expect(driven.ends).toEqual([{ kind: 'callee_left' }]);
+  });
+});
+
+describe('keys that we press', () => {
+  it('have their turn', () => {
+    const driven = answered().respond('r1', 'Hello from Parcel Post').take({ kind: 'played_out', mark: 1 });
+    calleeSpeaks(driven, 'c1').server({ kind: 'response_created', responseId: 'r2' });
+    driven.server({ kind: 'transcribed', itemId: 'c1', text: 'For a person press 2.' });
+    const call = { callId: '1', name: 'press_keys', arguments: '{"keys":"2"}' };
+    const done = { kind: 'response_done', responseId: 'r2', status: 'completed', errorCode: null } as const;
+    driven.server({ ...done, calls: [call] }).take({ kind: 'time' }, 10_000);
+    expect(driven.turns.at(-1)).toMatchObject({ speaker: 'bot', text: '[2]', notes: [] });
+  });
+});
+
 describe('one response at a time (R1)', () => {
   it('what is wanted meanwhile waits for the end of the running one', () => {
     const driven = answered().server({ kind: 'response_created', responseId: 'r1' });
@@ -415,8 +505,16 @@ describe('whatever comes', () => {
   const id = fc.constantFrom('1', '2', '3');
   const call = fc.record({
     callId: id,
-    name: fc.constantFrom('end_call', 'opt_out', 'press_keys', 'report_machine', 'note', 'transfer'),
-    arguments: fc.constantFrom('', '{', '{"keys":"1#"}', '{"kind":"voicemail"}', '{"kind":"menu"}', '[]'),
+    name: fc.constantFrom('end_call', 'opt_out', 'press_keys', 'report_machine', 'note', 'transfer_to_human'),
+    arguments: fc.constantFrom(
+      '',
+      '{',
+      '{"keys":"1#"}',
+      '{"kind":"voicemail"}',
+      '{"kind":"menu"}',
+      '{"to":"Front desk"}',
+      '[]',
+    ),
   });
   const ids = { responseId: id.map((n) => `r${n}`), itemId: id.map((n) => `i${n}`) };
   const itemId = id.map((n) => `c${n}`);
@@ -479,6 +577,10 @@ describe('whatever comes', () => {
     fc.record({ kind: fc.constant('left' as const), playedMs: played }),
     fc.record({ kind: fc.constant('aborted' as const), playedMs: played }),
     fc.constant({ kind: 'give_up' as const }),
+    fc.record({
+      kind: fc.constant('transfer_ended' as const),
+      outcome: fc.constantFrom<Transferred>({ kind: 'connected' }, { kind: 'failed', why: 'busy' }),
+    }),
     { weight: 2, arbitrary: fc.constant({ kind: 'time' as const }) },
   );
 
@@ -537,6 +639,8 @@ describe('whatever comes', () => {
           for (let wait = 0; wait < 100 && driven.session.end === null; wait += 1) {
             const { voice, playing, marks } = driven.session;
             // The leg keeps its word.
+            if (driven.session.connecting)
+              driven.take({ kind: 'transfer_ended', outcome: { kind: 'failed', why: 'busy' } });
             if (voice.cut !== null) driven.take({ kind: 'cleared', playedMs: voice.baseMs });
             else if (playing) driven.take({ kind: 'played_out', mark: marks });
             driven.waitUntilDue();
