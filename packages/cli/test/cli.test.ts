@@ -127,7 +127,7 @@ test(
     expect((await trunkcall(['usage', ...march, '--csv'])).out).toContain(`\r\n${accountId},spender,2,`);
 
     const budget = await trunkcall(['accounts', 'set', 'spender', '--monthly-budget', '12.5']);
-    expect(budget.out).toContain('monthly budget      12.5000 USD');
+    expect(budget.out).toMatch(/\nmonthly budget +12\.5000 USD\n/);
     expect((await trunkcall(['usage', ...spent])).out).toMatch(
       /budget of \d{4}-\d\d: 0\.0000 of 12\.5000 USD \(0 %\)/,
     );
@@ -527,7 +527,7 @@ describe('what is not right is said in one clear line', () => {
   });
 });
 
-test('numbers are entered, answered by a Goal, and forgotten', async () => {
+test('numbers are entered, answered by a Goal, and forgotten', { timeout: 90_000 }, async () => {
   await json('accounts', 'create', 'answering');
   const goal = goalFile({
     instructions: 'Help.',
