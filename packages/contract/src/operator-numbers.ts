@@ -46,7 +46,9 @@ export type UpdateNumberRequest = Static<typeof UpdateNumberRequest>;
 export const RingRequest = Type.Object(
   {
     from: Type.Optional(
-      Type.Union([Type.String({ pattern: phonePattern }), Type.Null()], {
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        pattern: phonePattern,
         description: 'The simulated caller’s number, E.164; null hides it. +12025550100 by default.',
       }),
     ),

@@ -105,7 +105,7 @@ export async function testGoalHere(
 /** How long a stop may take beyond the time that live calls are given, milliseconds. */
 const stopGraceMs = 15_000;
 
-/** Runs the program until a signal ends it. Exit code 0 after an orderly stop, 1 otherwise. */
+/** Runs the program until a signal or a fault ends it. Exit code 0 after a stop that was asked for, 1 otherwise. */
 export async function serve(): Promise<void> {
   let config: Config;
   let log: Logger;
@@ -125,6 +125,7 @@ export async function serve(): Promise<void> {
   }
   announce(service, config);
 
+  let exitCode = 0;
   const end = onlyOnce(async () => {
     const tooLate = setTimeout(
       () => fatal(new Error('stopping took too long')),
@@ -132,8 +133,16 @@ export async function serve(): Promise<void> {
     );
     await service.stop();
     clearTimeout(tooLate);
-    process.exit(0);
+    process.exit(exitCode);
   });
+  // A fault of the program ends it, but in order: nobody is left on the line.
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (error) => {
+      log.fatal({ err: error }, 'a fault of the program: stopping');
+      exitCode = 1;
+      void end();
+    });
+  }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       // The second one means now.

@@ -6,7 +6,7 @@ export type CsvCell = string | number | boolean | null;
 export const csvLine = (cells: readonly CsvCell[]): string => `${cells.map(cellOf).join(',')}\r\n`;
 
 /** A spreadsheet would run a text that begins like a formula: an apostrophe before it keeps it a text. */
-const formulaBegin = /^[=+\-@\t\r\n]/;
+const formulaBegin = /^[=+\-@\t\r\n＝＋－＠]/;
 
 function cellOf(cell: CsvCell): string {
   if (typeof cell !== 'string') return cell === null ? '' : String(cell);

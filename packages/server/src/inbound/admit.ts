@@ -16,7 +16,7 @@ import type { Carrier, Incoming } from '../carriers/carrier.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
-import type { Database } from '../storage/database.ts';
+import { DatabaseUnavailable, type Database } from '../storage/database.ts';
 import { acceptInbound, acceptInboundValues, countRefusedCall, findLine } from '../storage/inbound.ts';
 import type { ClaimedJob } from '../storage/jobs.ts';
 import { decideAnswer, whyNotAccepted, type AnsweredLine, type Answering } from './decide.ts';
@@ -67,7 +67,9 @@ export async function admitIncoming(
     } else await refuse(deps, incoming, numberId, decided);
   } catch (error) {
     incoming.reject({ reason: 'unavailable', retryAfterSeconds: unavailableSeconds });
-    deps.log.error({ err: error, carrier: carrier.name, trunk: incoming.trunk }, 'an inbound call was lost');
+    const about = { carrier: carrier.name, trunk: incoming.trunk };
+    if (error instanceof DatabaseUnavailable) deps.log.warn(about, 'an inbound call was lost: no database');
+    else deps.log.error({ ...about, err: error }, 'an inbound call was lost');
   }
   return null;
 }
@@ -136,5 +138,8 @@ async function refuse(
     { carrier: carrier.name, trunk: incoming.trunk, number_id: numberId, reason, note },
     'inbound call refused',
   );
-  if (numberId !== null && reason !== 'duplicate') await db.query(countRefusedCall, [numberId, reason]);
+  if (numberId === null || reason === 'duplicate') return;
+  await db
+    .query(countRefusedCall, [numberId, reason])
+    .catch((error: unknown) => log.warn({ err: error }, 'a refused call was not counted'));
 }

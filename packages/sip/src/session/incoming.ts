@@ -50,6 +50,8 @@ export interface IncomingCall {
   readonly signal: AbortSignal;
   /** Resolves to how the call ended without having been answered, or to the answered call. Never rejects. */
   readonly outcome: Promise<CallOutcome>;
+  /** Whether what the peer offers could be answered with this media; nothing is sent, nor kept. */
+  fits(media: LocalMedia): boolean;
   /** Sends 180. Nothing happens once the call is answered or over. */
   ring(): void;
   /** Sends 183 with an answer, so that early media can flow. Resolves to what was agreed; undefined when that fails or there was no offer: then it is a plain 183. */
@@ -135,6 +137,12 @@ export class Incoming implements IncomingCall {
   }
   get signal(): AbortSignal {
     return this.#withdrawn.signal;
+  }
+
+  fits(media: LocalMedia): boolean {
+    const { offered, host } = this.#parts;
+    if (offered === undefined) return true;
+    return takeOffer(startNegotiation(media, host.stack.random), offered).kind === 'agreed';
   }
 
   ring(): void {

@@ -88,8 +88,10 @@ const defaultMediaSilenceSeconds = 30;
 const incomingBurst = 10;
 /** How long an inbound call may wait for its answer before it is refused, milliseconds. */
 const inboundRingLimitMs = 30_000;
-/** What a caller is told to wait when this process takes no calls any more, seconds. */
+/** What a caller is told to wait when this process takes no calls yet, or any more, seconds. */
 const incomingPauseSeconds = 5;
+/** Stands for a port while an offer is only looked at (RFC 863). */
+const discardPort = 9;
 const closedEnding = ourEnding('carrier_error', 'the carrier is closed');
 const forbiddenEnding = ourEnding('carrier_error', 'the number is not allowed');
 
@@ -105,8 +107,8 @@ export async function createSipCarrier(options: SipCarrierOptions): Promise<SipC
   const recordings =
     options.recordings === undefined ? null : await keepRecordings({ ...options.recordings, clock, log });
   const network = await openEndpoint(trunks, sip);
-  /** Undefined: nobody ever took calls. Null: nobody does any more. */
-  let takes: IncomingHandler<AudioMedia> | null | undefined;
+  /** Null: nobody takes calls yet, or any more. Another process may. */
+  let takes: IncomingHandler<AudioMedia> | null = null;
   const agent = openAgent(network, options, (call, trunk) => take(call, trunk));
   const engine = startMediaEngine({
     address: sip.bind ?? '',
@@ -159,19 +161,23 @@ export async function createSipCarrier(options: SipCarrierOptions): Promise<SipC
 
   function track<T>(work: Promise<T>): Promise<T> {
     works.add(work);
-    void work.finally(() => works.delete(work));
+    // Whoever asked for it is told of its failure.
+    void work.catch(() => undefined).finally(() => works.delete(work));
     return work;
   }
 
   /** Hands on what a trunk brings, as far as its rate allows. */
   function take(call: IncomingCall, trunk: Trunk): void {
     const from = brought.get(trunk.name);
-    if (from === undefined || takes === undefined) {
-      return refuse(call, trunk, { reason: 'unknown_number', retryAfterSeconds: null });
-    }
-    const waitSeconds = takes === null ? incomingPauseSeconds : from.rate.take(trunk.name);
-    if (takes === null || waitSeconds > 0) {
+    const waitSeconds =
+      from === undefined || takes === null ? incomingPauseSeconds : from.rate.take(trunk.name);
+    if (from === undefined || takes === null || waitSeconds > 0) {
       return refuse(call, trunk, { reason: 'unavailable', retryAfterSeconds: waitSeconds });
+    }
+    // Nobody can hear it: it must leave no run.
+    if (!call.fits(from.route.media(deps.mediaAddress, discardPort))) {
+      log.info({ trunk: trunk.name, sip_status: 488 }, 'inbound call refused: no common media');
+      return call.reject(488);
     }
     takes(incomingOf(incoming, call, from.route));
   }

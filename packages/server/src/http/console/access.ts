@@ -1,7 +1,16 @@
 /** Who may do what in the console: the one table, and the one check. */
-import { consoleActions, consoleRoles, type ConsoleAction, type ConsoleRole } from '@trunkcall/contract';
+import {
+  consoleActions,
+  consoleRoles,
+  isId,
+  type ConsoleAction,
+  type ConsoleRole,
+} from '@trunkcall/contract';
+import type { FastifyRequest } from 'fastify';
 import type { Session } from '../../authoring/sessions.ts';
 import { Refusal } from '../../platform/refusal.ts';
+import { findAccount } from '../../storage/accounts.ts';
+import type { Queryable } from '../../storage/database.ts';
 
 /** The least role that may; those behind it may too (viewer, author, owner, operator). */
 const leastRole: Readonly<Record<ConsoleAction, ConsoleRole>> = {
@@ -58,6 +67,16 @@ export function requireRight(
 export function hasRight(session: Session, accountId: string, action: ConsoleAction): boolean {
   const role = roleIn(session, accountId);
   return role !== null && mayDo(role, action);
+}
+
+/** Makes sure that the account of a path exists: operators may do everything in every account there is. */
+export function requireAccount(db: Queryable) {
+  return async ({ params }: FastifyRequest): Promise<void> => {
+    const { account } = params as { readonly account?: string };
+    if (account === undefined) return;
+    const [found] = isId('acct', account) ? await db.query(findAccount, [account]) : [];
+    if (found === undefined) throw new Refusal('not_found', 'there is no such account');
+  };
 }
 
 /** Makes sure that a person runs the deployment. Throws: Refusal `forbidden`. */

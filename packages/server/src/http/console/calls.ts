@@ -22,6 +22,7 @@ import { requireRight } from './access.ts';
 import { readTime, refuseUnknown } from './filters.ts';
 import type { ConsoleDeps } from './routes.ts';
 import { visitorOf } from './visitor.ts';
+import { urlFor, urlShown } from './webhooks.ts';
 
 interface OneCall {
   Params: { call: string };
@@ -49,15 +50,16 @@ export function callRoutes(app: FastifyInstance, { db, ids, stopCall }: ConsoleD
   });
 
   app.get<OneCall>('/calls/:call', async (request): Promise<ConsoleCallDetail> => {
-    const call = await readCall(db, visitorOf(request).session, request.params.call, 'account.read');
+    const { session } = visitorOf(request);
+    const call = await readCall(db, session, request.params.call, 'account.read');
     const { result_schema, recipient_result_schema, webhook_url } = call;
     const deliveries = await db.query(listDeliveriesOfCall, [null, null, maxDeliveries, call.id]);
     return {
       ...(await callDetail(db, call)),
       result_schema,
       recipient_result_schema,
-      webhook_url,
-      deliveries: deliveries.map(deliveryView),
+      webhook_url: webhook_url === null ? null : urlShown(session, call.account_id, webhook_url),
+      deliveries: deliveries.map(deliveryView).map(urlFor(session)),
     };
   });
 

@@ -14,6 +14,7 @@ import type { LiveNews } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
 import { readSession, type Session } from '../../authoring/sessions.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/log.ts';
 import { Refusal } from '../../platform/refusal.ts';
 import {
   listMovingCalls,
@@ -53,8 +54,8 @@ interface Stream {
   session: Session;
 }
 
-export function liveRoutes(app: FastifyInstance, { db, clock, ids }: ConsoleDeps): void {
-  const live = createLive(db, clock);
+export function liveRoutes(app: FastifyInstance, { db, clock, ids, log }: ConsoleDeps): void {
+  const live = createLive(db, clock, log);
   app.addHook('preClose', async () => live.close());
   app.get('/live', (request, reply) => {
     const visitor = visitorOf(request);
@@ -72,7 +73,7 @@ export function liveRoutes(app: FastifyInstance, { db, clock, ids }: ConsoleDeps
   });
 }
 
-function createLive(db: Database, clock: Clock) {
+function createLive(db: Database, clock: Clock, log: Logger) {
   const streams = new Set<Stream>();
   const closing = new AbortController();
   let polling = false;
@@ -82,16 +83,23 @@ function createLive(db: Database, clock: Clock) {
     if (polling) return;
     polling = true;
     let before: Moving | null = null;
-    while (streams.size > 0 && !closing.signal.aborted) {
-      const now = await readMoving(db);
-      for (const [kind, rows] of now ?? []) {
-        const known = before?.get(kind);
-        if (known !== undefined) tell(kind, moved(known, rows));
+    try {
+      while (streams.size > 0 && !closing.signal.aborted) {
+        const now = await readMoving(db);
+        for (const [kind, rows] of now ?? []) {
+          const known = before?.get(kind);
+          if (known !== undefined) tell(kind, moved(known, rows));
+        }
+        before = now ?? before;
+        await clock.sleep(pollEveryMs, closing.signal);
       }
-      before = now ?? before;
-      await clock.sleep(pollEveryMs, closing.signal);
+    } catch (error) {
+      // The pages come back by themselves, and with them the polling.
+      log.error({ err: error }, 'live pages can not be told what moves');
+      for (const { response } of streams) response.end();
+    } finally {
+      polling = false;
     }
-    polling = false;
   }
 
   function tell(kind: Kind, rows: readonly MovingRow[]): void {
@@ -126,7 +134,7 @@ function createLive(db: Database, clock: Clock) {
         response.write(': still here\n\n');
       }
     } catch (error) {
-      if (!(error instanceof DatabaseUnavailable)) throw error;
+      if (!(error instanceof DatabaseUnavailable)) log.error({ err: error }, 'a live page was ended');
     } finally {
       streams.delete(stream);
       response.end();

@@ -19,6 +19,7 @@ import type { Environment } from '../../storage/deployment.ts';
 import type { GoalTester } from '../../rehearsal/test-goal.ts';
 import type { DeploymentFacts } from '../operator/system.ts';
 import { noSuchPath } from '../exchange.ts';
+import { requireAccount } from './access.ts';
 import { accountRoutes } from './accounts.ts';
 import { auditRoutes } from './audit.ts';
 import { callRoutes } from './calls.ts';
@@ -85,6 +86,7 @@ export function consoleRoutes(deps: ConsoleDeps): FastifyPluginAsync {
         api.all('/*', nothing);
         await api.register(async (inside) => {
           inside.addHook('onRequest', requireSession(deps.db));
+          inside.addHook('onRequest', requireAccount(deps.db));
           sessionRoutes(inside, deps);
           overviewRoutes(inside, deps);
           goalRoutes(inside, deps);

@@ -125,7 +125,10 @@ async function converse(
   });
   const [stopped, over] = [new AbortController(), new AbortController()];
   const stop = (why: Stop) => stopped.abort(why);
-  void watch({ db, clock }, talk, { presence, stop, over: over.signal });
+  watch({ db, clock }, talk, { presence, stop, over: over.signal }).catch((error: unknown) => {
+    log.error({ err: error }, 'a talk could not be watched');
+    stop('not_allowed');
+  });
   link.send({ type: 'answered', limit_seconds: content.limits.call_seconds * slownessOf[mode] });
   const rehearsed = await rehearsals.converse({
     content,

@@ -39,6 +39,20 @@ const wholeNumber = /\+[1-9]\d{6,14}/g;
 
 const checkCreate = checker(ConsoleWebhookRequest);
 
+/** Shows a receiver's URL as the person may see it: its path can be a secret, which is for those who manage it. */
+export const urlFor =
+  (session: Session) =>
+  <Shown extends { readonly account_id: string; readonly url: string }>(shown: Shown): Shown => ({
+    ...shown,
+    url: urlShown(session, shown.account_id, shown.url),
+  });
+
+export function urlShown(session: Session, accountId: string, url: string): string {
+  if (hasRight(session, accountId, 'webhook.manage')) return url;
+  const { origin, pathname, search } = new URL(url);
+  return pathname === '/' && search === '' ? url : `${origin}/…`;
+}
+
 interface OfAccount {
   Params: { account: string };
 }
@@ -67,10 +81,11 @@ export function webhookRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
 
   app.get<OfAccount>('/accounts/:account/webhooks', async (request) => {
     const { account } = request.params;
-    requireRight(visitorOf(request).session, account, 'account.read');
+    const { session } = visitorOf(request);
+    requireRight(session, account, 'account.read');
     const page = readPage(queryParameters(request, ['after', 'limit']), 'whe');
     const rows = await db.query(listEndpointsOfAccount, [page.after, page.rows, account]);
-    return pageOf(page, rows.map(endpointView));
+    return pageOf(page, rows.map(endpointView).map(urlFor(session)));
   });
 
   app.post<OfAccount>('/accounts/:account/webhooks', async (request, reply) => {
@@ -136,11 +151,12 @@ export function webhookRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
 
   app.get<OfAccount>('/accounts/:account/webhook_deliveries', async (request) => {
     const { account } = request.params;
-    requireRight(visitorOf(request).session, account, 'account.read');
+    const { session } = visitorOf(request);
+    requireRight(session, account, 'account.read');
     const sent = queryParameters(request, ['webhook', 'call', 'state', 'after', 'limit']);
     const page = readPage(sent, 'dlv');
     refuseUnknownState(sent.state ?? null);
-    return pageOf(page, (await readDeliveries(account, page, sent)).map(deliveryView));
+    return pageOf(page, (await readDeliveries(account, page, sent)).map(deliveryView).map(urlFor(session)));
   });
 
   // A body has whole phone numbers, which the console shows nowhere else.
@@ -149,7 +165,7 @@ export function webhookRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     const delivery = await getDelivery(db, request.params.delivery);
     requireRight(session, delivery.account_id, 'account.read', 'delivery with this id');
     const masked = !hasRight(session, delivery.account_id, 'webhook.manage');
-    const detail = await deliveryDetail(db, delivery);
+    const detail = urlFor(session)(await deliveryDetail(db, delivery));
     return { ...detail, body: masked ? detail.body.replaceAll(wholeNumber, maskPhone) : detail.body, masked };
   });
 

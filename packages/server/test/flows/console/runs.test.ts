@@ -178,3 +178,21 @@ test('a live stream ends when its session does', async () => {
   expect(await whole).toContain('retry:');
   await service.close();
 });
+
+test('a live stream that can not be served any more ends alone: nothing else is touched', async () => {
+  const clock = {
+    ...systemClock,
+    sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(Math.min(ms, 20), signal),
+  };
+  const service = await startConsole('embedded', { clock });
+  const { db } = service.database;
+  const viewer = await service.person('viewer');
+  const opened = await viewer.send('GET', '/live');
+  const whole = opened.text();
+  await db.query(statement('hide_sessions', 'alter table sessions rename to hidden_sessions'));
+  expect(await whole).toContain('retry:');
+  await db.query(statement('show_sessions', 'alter table hidden_sessions rename to sessions'));
+  expect(service.logged()).toContain('a live page was ended');
+  expect((await viewer.send('GET', '/session')).status).toBe(200);
+  await service.close();
+});

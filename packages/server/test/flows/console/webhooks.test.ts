@@ -55,8 +55,11 @@ describe.each(databases)('webhooks in the console on %s', (kind) => {
     const { secret, ...added } = await add(owner, { types: ['call.failed'], description: 'Ops' });
     expect(secret).toBeNull();
     expect(added).toMatchObject({ url, types: ['call.failed'], description: 'Ops', enabled: true });
-    const listed = await viewer.get<OperatorList<OperatorWebhook>>(of('/webhooks'));
+    const listed = await owner.get<OperatorList<OperatorWebhook>>(of('/webhooks'));
     expect(listed.data).toEqual([added]);
+    // Its path can be a secret, and is for those who manage it.
+    const seen = await viewer.get<OperatorList<OperatorWebhook>>(of('/webhooks'));
+    expect(seen.data).toEqual([{ ...added, url: 'https://receiver.example/…' }]);
     const disabled = await owner.send('POST', `/webhooks/${added.id}/disable`);
     expect(await disabled.json()).toMatchObject({ enabled: false, disabled_reason: 'operator' });
     expect((await owner.send('POST', `/webhooks/${added.id}/test`)).status).toBe(409);

@@ -232,10 +232,25 @@ describe('a call that comes in', () => {
     expect(await dialIn(carrier, '+12025550142')).toBe(403);
   });
 
-  it('from a trunk is refused: 480 for a number of the trunk, else 404', async () => {
+  it('from a trunk is put off while nobody takes calls yet, so that another process may', async () => {
     const carrier = await carrierTo([trunkAt(9, { inbound: ['127.0.0.0/8'] })]);
+    expect(await dialIn(carrier, '+12025550142')).toBe(503);
+    expect(await dialIn(carrier, '+12025550199')).toBe(503);
+  });
+
+  it('for a number that nobody knows is refused: 480 for a number of the trunk, else 404', async () => {
+    const carrier = await carrierTo([trunkAt(9, { inbound: ['127.0.0.0/8'] })]);
+    carrier.onIncoming((call) => call.reject({ reason: 'unknown_number', retryAfterSeconds: null }));
     expect(await dialIn(carrier, '+12025550142')).toBe(480);
     expect(await dialIn(carrier, '+12025550199')).toBe(404);
+  });
+
+  it('without media in common is refused with 488, and nobody is asked', async () => {
+    const carrier = await carrierTo([trunkAt(9, { inbound: ['127.0.0.1'], srtp: 'required' })]);
+    carrier.onIncoming(() => {
+      throw new Error('asked');
+    });
+    expect(await dialIn(carrier, '+12025550142')).toBe(488);
   });
 
   it('beyond the rate of its trunk is put off, and nobody is asked', async () => {
