@@ -61,6 +61,6 @@ export type { InboundStats } from './media/inbound.ts';
 export type { FrameKind } from './media/jitter-buffer.ts';
 export { Playback } from './media/playback.ts';
 export type { PortRange } from './media/ports.ts';
-export type { MediaEvent, MediaStats } from './media/protocol.ts';
+export type { MediaEvent, MediaStats, TappedFrame } from './media/protocol.ts';
 export type { RecordingEnd } from './media/recording.ts';
 export type { ToneEvent, ToneKind } from './media/tones/listener.ts';

@@ -195,6 +195,11 @@ export interface Leg<M extends Media = Media> {
    * where there is no sound. Never rejects.
    */
   quality?(): Promise<MediaQuality | null>;
+  /**
+   * Lets somebody hear both sides from now on, until the returned function is called or the leg ends; the call does not
+   * notice. Absent where there is no sound.
+   */
+  listenIn?(listener: LegListener): () => void;
   /** Hangs up after nothing more; resolves with the end. Safe to repeat. */
   hangUp(): Promise<LegEnd>;
   /**
@@ -234,6 +239,12 @@ export type TransferFailure =
 export type Transferred =
   | { readonly kind: 'connected' }
   | { readonly kind: 'failed'; readonly why: TransferFailure };
+
+/**
+ * Told every 20 ms what was heard of the callee and what was sent, 160 bytes of G.711 µ-law each, which may be kept.
+ * Must not throw, nor take long.
+ */
+export type LegListener = (heard: Uint8Array, sent: Uint8Array) => void;
 
 export interface LegClock {
   /** Milliseconds since the answer. */

@@ -6,7 +6,15 @@
 import type { NegotiatedMedia } from '../sdp/negotiate.ts';
 import { SAMPLES_PER_MS } from './g711.ts';
 import type { FrameKind } from './jitter-buffer.ts';
-import type { Command, FrameRecord, MediaEvent, MediaStats, Position, Report } from './protocol.ts';
+import type {
+  Command,
+  FrameRecord,
+  MediaEvent,
+  MediaStats,
+  Position,
+  Report,
+  TappedFrame,
+} from './protocol.ts';
 import { areKeys } from './telephone-events.ts';
 import type { ToneKind } from './tones/listener.ts';
 
@@ -73,6 +81,12 @@ export interface MediaCall {
    * presses. What is played to a call goes before what comes from the other. Both must be of one engine.
    */
   bridge(partner: MediaCall): void;
+  /**
+   * Lets `handler`, which must not throw, have both sides as they are, every 20 ms from the first `connect` on, until
+   * the returned function is called or the call ends. Left out, like frames, while the main thread is behind. Costs
+   * nothing while nobody does it.
+   */
+  tap(handler: (frame: TappedFrame) => void): () => void;
   /** Undefined when the call ended. */
   stats(): Promise<MediaStats | undefined>;
   /** Ends the media. Safe to repeat. */
@@ -101,6 +115,8 @@ export class CallHandle implements MediaCall {
   /** Answers come in the order of the orders. `marks`: those set before the order. */
   readonly #clears: { marks: Mark[]; settle: (cleared: Cleared) => void }[] = [];
   readonly #asked: ((stats: MediaStats | undefined) => void)[] = [];
+  /** An entry for each tap. */
+  readonly #taps = new Set<{ readonly handler: (frame: TappedFrame) => void }>();
 
   constructor(
     id: number,
@@ -183,6 +199,17 @@ export class CallHandle implements MediaCall {
       this.#post({ kind: 'bridge', id: this.#id, partner: partner.#id });
   }
 
+  tap(handler: (frame: TappedFrame) => void): () => void {
+    if (this.#over) return () => undefined;
+    const tap = { handler };
+    this.#taps.add(tap);
+    if (this.#taps.size === 1) this.#post({ kind: 'tap', id: this.#id, open: true });
+    return () => {
+      const wasLast = this.#taps.delete(tap) && this.#taps.size === 0;
+      if (wasLast && !this.#over) this.#post({ kind: 'tap', id: this.#id, open: false });
+    };
+  }
+
   stats(): Promise<MediaStats | undefined> {
     if (this.#over) return Promise.resolve(undefined);
     const { promise, resolve } = Promise.withResolvers<MediaStats | undefined>();
@@ -201,6 +228,11 @@ export class CallHandle implements MediaCall {
     this.#position = { played, dropped };
     this.#passMarks();
     this.#handlers.onFrame?.(frame, frameKind);
+  }
+
+  /** A tick of both sides. */
+  takeTapped({ codec, heard, sent }: TappedFrame): void {
+    for (const { handler } of this.#taps) handler({ codec, heard, sent });
   }
 
   #passMarks(): void {
@@ -249,6 +281,7 @@ export class CallHandle implements MediaCall {
     }
     for (const mark of this.#marks.splice(0)) mark.settle('cleared');
     for (const answer of this.#asked.splice(0)) answer(undefined);
+    this.#taps.clear();
     this.#settleEnd(end);
   }
 }

@@ -128,6 +128,7 @@ class Engine implements MediaEngine {
       case 'frames':
         Atomics.add(this.#read, 0, 1);
         for (const record of readBatch(report.batch)) this.#calls.get(record.id)?.takeFrame(record);
+        for (const record of report.taps) this.#calls.get(record.id)?.takeTapped(record);
         return;
       case 'opened':
       case 'no_port':

@@ -9,7 +9,7 @@
  * audio but no account. Events are never left out; each call makes few.
  */
 
-import type { NegotiatedMedia } from '../sdp/negotiate.ts';
+import type { Codec, NegotiatedMedia } from '../sdp/negotiate.ts';
 import type { IdleSound } from './comfort-noise.ts';
 import { FRAME_SAMPLES } from './g711.ts';
 import type { InboundStats } from './inbound.ts';
@@ -43,6 +43,7 @@ export type Command =
   | { readonly kind: 'record'; readonly id: number; readonly path: string; readonly maxDurationMs: number }
   | { readonly kind: 'stop_recording'; readonly id: number }
   | { readonly kind: 'bridge'; readonly id: number; readonly partner: number }
+  | { readonly kind: 'tap'; readonly id: number; readonly open: boolean }
   | { readonly kind: 'stats'; readonly id: number }
   | { readonly kind: 'close'; readonly id: number }
   | { readonly kind: 'shut_down' };
@@ -81,10 +82,23 @@ export interface Position {
   readonly dropped: number;
 }
 
+/** Both sides of a call, 20 ms of G.711 each. The bytes may be kept. */
+export interface TappedFrame {
+  readonly codec: Codec;
+  readonly heard: Uint8Array;
+  /** Silence where nothing left, as while a key was sent as an event. */
+  readonly sent: Uint8Array;
+}
+
+export interface TapRecord extends TappedFrame {
+  readonly id: number;
+}
+
 export type Report =
   | { readonly kind: 'opened'; readonly id: number; readonly port: number }
   | { readonly kind: 'no_port'; readonly id: number }
-  | { readonly kind: 'frames'; readonly batch: ArrayBuffer }
+  /** One tick. `taps`: of the calls that somebody listens to. */
+  | { readonly kind: 'frames'; readonly batch: ArrayBuffer; readonly taps: readonly TapRecord[] }
   | { readonly kind: 'event'; readonly id: number; readonly event: MediaEvent }
   /** `before`: the position when the order to clear came. */
   | { readonly kind: 'cleared'; readonly id: number; readonly before: Position; readonly droppedNow: number }

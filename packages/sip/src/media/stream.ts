@@ -11,7 +11,7 @@ import { Inbound } from './inbound.ts';
 import type { FrameKind } from './jitter-buffer.ts';
 import { Outbound } from './outbound.ts';
 import type { PortPair } from './ports.ts';
-import type { MediaEvent, MediaStats, Position, StreamOptions } from './protocol.ts';
+import type { MediaEvent, MediaStats, Position, StreamOptions, TappedFrame } from './protocol.ts';
 import { meanOpinionScore } from './quality.ts';
 import { Recording } from './recording.ts';
 import { Reports } from './reports.ts';
@@ -21,6 +21,8 @@ import type { SocketAddress } from './source-lock.ts';
 import { ToneListener, type ToneKind } from './tones/listener.ts';
 
 export class MediaStream {
+  /** Somebody wants both sides of it. */
+  isTapped = false;
   readonly #rtp: Socket;
   #rtcp: Socket | undefined;
   readonly #options: StreamOptions;
@@ -164,6 +166,14 @@ export class MediaStream {
   /** Sound of the partner; before it has a description of its own there is nobody to hear it. */
   relay(codec: Codec, frame: Uint8Array): void {
     if (this.#media !== undefined) this.#outbound.relay(transcodeG711(codec, this.#media.codec, frame));
+  }
+
+  /** Copies both sides of the tick, whose heard one is `heard`. Undefined before the first description. */
+  tapped(heard: Uint8Array): TappedFrame | undefined {
+    const codec = this.#media?.codec;
+    return codec === undefined
+      ? undefined
+      : { codec, heard: heard.slice(), sent: this.#outbound.sound.slice() };
   }
 
   #arrive(datagram: Buffer, from: SocketAddress): void {

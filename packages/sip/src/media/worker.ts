@@ -15,6 +15,7 @@ import {
   type Report,
   type StreamCommand,
   type StreamOptions,
+  type TapRecord,
   type WorkerSettings,
 } from './protocol.ts';
 import { MediaStream } from './stream.ts';
@@ -74,17 +75,22 @@ function guard(id: number, work: () => void): void {
 function tick(skipped: number): void {
   for (const [id, { stream }] of streams) guard(id, () => stream.send(skipped));
   const batch = new BatchWriter(streams.size);
+  const taps: TapRecord[] = [];
   for (const [id, { stream }] of streams) {
     guard(id, () => {
-      const kind = stream.hear(batch.frame);
-      if (kind !== undefined) batch.add(id, stream.position, kind);
+      const { frame } = batch;
+      const kind = stream.hear(frame);
+      if (kind === undefined) return;
+      batch.add(id, stream.position, kind);
+      const tapped = stream.isTapped ? stream.tapped(frame) : undefined;
+      if (tapped !== undefined) taps.push({ id, ...tapped });
     });
   }
   const unread = (batches - Atomics.load(read, 0)) | 0;
   const packed = batch.finish();
   if (packed.byteLength === 0 || unread >= MAX_UNREAD_BATCHES) return;
   batches = (batches + 1) | 0;
-  main.postMessage({ kind: 'frames', batch: packed } satisfies Report, [packed]);
+  main.postMessage({ kind: 'frames', batch: packed, taps } satisfies Report, [packed]);
 }
 
 function obey(stream: MediaStream, command: StreamCommand): void {
@@ -118,6 +124,9 @@ function obey(stream: MediaStream, command: StreamCommand): void {
       if (partner !== undefined) stream.bridge(partner.stream);
       return;
     }
+    case 'tap':
+      stream.isTapped = command.open;
+      return;
     case 'stats':
       report({ kind: 'stats', id: command.id, stats: stream.stats() });
       return;

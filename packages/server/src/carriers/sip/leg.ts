@@ -37,6 +37,7 @@ export function createLeg({ answered, sound, clock, over, transfer }: LegParts):
   });
   const leg: Leg<Sound> = {
     quality: () => sound.quality(),
+    listenIn: (listener) => sound.listenIn(listener),
     providerCallId: call.callId,
     clock: {
       now: () => clock.monotonic() - answeredAt,

@@ -20,7 +20,7 @@ import {
 } from '@trunkcall/sip';
 import type { MediaQuality } from '@trunkcall/contract';
 import { assert } from '../../platform/assert.ts';
-import type { AudioListener, AudioMedia } from '../carrier.ts';
+import type { AudioListener, AudioMedia, LegListener } from '../carrier.ts';
 
 /** Bound of `play`, milliseconds. */
 const maxQueuedMs = 120_000;
@@ -126,6 +126,13 @@ export class Sound implements AudioMedia {
     for (const kept of this.#kept.splice(0)) tell(listener, kept);
   }
 
+  /** As `Leg.listenIn`. */
+  listenIn(listener: LegListener): () => void {
+    return this.#media.tap(({ codec, heard, sent }) =>
+      listener(transcoded(heard, codec, 'PCMU'), transcoded(sent, codec, 'PCMU')),
+    );
+  }
+
   /** What was measured so far, or after the end; null when the engine died. */
   async quality(): Promise<MediaQuality | null> {
     // Nothing comes of the question when the media are over, or end meanwhile: then the end brings it.
@@ -134,7 +141,7 @@ export class Sound implements AudioMedia {
   }
 
   play(audio: Uint8Array): boolean {
-    return this.#state === 'answered' && this.#media.play(this.#transcoded(audio, this.#law, this.#codec));
+    return this.#state === 'answered' && this.#media.play(transcoded(audio, this.#law, this.#codec));
   }
 
   clear(): Promise<{ readonly playedMs: number; readonly droppedMs: number }> {
@@ -158,7 +165,7 @@ export class Sound implements AudioMedia {
 
   takeFrame(frame: Uint8Array): void {
     if (this.#state !== 'answered') return;
-    this.#listener?.frame(this.#transcoded(frame, this.#codec, this.#law));
+    this.#listener?.frame(transcoded(frame, this.#codec, this.#law));
   }
 
   takeEvent(event: MediaEvent): void {
@@ -183,11 +190,10 @@ export class Sound implements AudioMedia {
   get #codec(): Codec {
     return this.#agreed?.codec ?? this.#law;
   }
-
-  #transcoded(audio: Uint8Array, from: Codec, to: Codec): Uint8Array {
-    return from === to ? audio : transcodeG711(from, to, audio);
-  }
 }
+
+const transcoded = (audio: Uint8Array, from: Codec, to: Codec): Uint8Array =>
+  from === to ? audio : transcodeG711(from, to, audio);
 
 function qualityOf({ inbound, outbound, peer, score }: MediaStats): MediaQuality {
   const { packets, lost, late, jitterMs } = inbound;
