@@ -45,3 +45,30 @@ export async function openTab(browser: Browser, baseURL: string): Promise<Tab> {
   });
   return { page, context, complaints };
 }
+
+/** Keeps what comes out of the page's loudspeaker in reach: `loudness()` is that of the last 40 ms, 0–1. */
+export const watchLoudspeaker = `{
+  const connect = AudioNode.prototype.connect;
+  AudioNode.prototype.connect = function (target, ...rest) {
+    if (target instanceof AudioDestinationNode) {
+      const analyser = new AnalyserNode(this.context, { fftSize: 2048 });
+      connect.call(this, analyser);
+      const samples = new Float32Array(2048);
+      globalThis.loudness = () => {
+        analyser.getFloatTimeDomainData(samples);
+        return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
+      };
+    }
+    return connect.call(this, target, ...rest);
+  };
+}`;
+
+/** Comes in as the first person, who is an operator. */
+export async function signUp(page: Page, firstLink: string): Promise<void> {
+  await page.goto(firstLink);
+  await page.getByLabel('E-mail address').fill('ada@example.org');
+  await page.getByLabel('Your name').fill('Ada Lovelace');
+  await page.getByLabel(/^Password/).fill('correct horse battery');
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+}

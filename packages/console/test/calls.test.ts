@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { authorityFile, startReceiver, type Receiver } from '../../server/test/kit/receiver.ts';
 import { stereoWave } from '../../server/test/kit/wave.ts';
 import { expectAccessible, useScheme } from './accessible.ts';
-import { openBrowser, openTab, sizes, type Tab } from './browser.ts';
+import { openBrowser, openTab, signUp, sizes, type Tab } from './browser.ts';
 import { startService, type RunningService } from './service.ts';
 
 const build = fileURLToPath(new URL('../../../tools/build-console.ts', import.meta.url));
@@ -288,15 +288,6 @@ describe.skipIf(missing)('a live call in a browser', () => {
     }
   });
 });
-
-async function signUp(page: Page, firstLink: string): Promise<void> {
-  await page.goto(firstLink);
-  await page.getByLabel('E-mail address').fill('ada@example.org');
-  await page.getByLabel('Your name').fill('Ada Lovelace');
-  await page.getByLabel(/^Password/).fill('correct horse battery');
-  await page.getByRole('button', { name: 'Continue' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-}
 
 /** Asks the Developer API; with a body it is a POST. */
 async function ask<T>({ origin, credentials }: RunningService, path: string, body?: unknown): Promise<T> {

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectAccessible, useScheme } from './accessible.ts';
-import { openBrowser, openTab, sizes, type Tab } from './browser.ts';
+import { openBrowser, openTab, sizes, watchLoudspeaker, type Tab } from './browser.ts';
 import { startService, type RunningService } from './service.ts';
 
 const build = fileURLToPath(new URL('../../../tools/build-console.ts', import.meta.url));
@@ -25,23 +25,6 @@ if (missing.length > 0)
 const password = 'correct horse battery';
 /** The loudness of speech on a telephone line, root mean square of 16-bit samples, is some thousands. */
 const loud = 500;
-
-/** Keeps what comes out of the page's loudspeaker in reach: `loudness()` is that of the last 40 ms, 0–1. */
-const watchLoudspeaker = `{
-  const connect = AudioNode.prototype.connect;
-  AudioNode.prototype.connect = function (target, ...rest) {
-    if (target instanceof AudioDestinationNode) {
-      const analyser = new AnalyserNode(this.context, { fftSize: 2048 });
-      connect.call(this, analyser);
-      const samples = new Float32Array(2048);
-      globalThis.loudness = () => {
-        analyser.getFloatTimeDomainData(samples);
-        return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
-      };
-    }
-    return connect.call(this, target, ...rest);
-  };
-}`;
 
 /** What went over the WebSocket of a page: the loudness of each frame of sound, and the sizes that there were. */
 interface Wire {

@@ -11,6 +11,7 @@ import {
   type OperatorDelivery,
   type OperatorDeliveryDetail,
 } from './operator-webhooks.ts';
+import type { Listening } from './listen.ts';
 import type { Direction, GoalFile, ResultSchema, InputSchema } from './goal-file.ts';
 import {
   monthlyBudget,
@@ -45,6 +46,7 @@ export const consoleActions = [
   'goal.retire',
   'run.cancel',
   'recording.hear',
+  'call.listen',
   'number.assign',
   'key.manage',
   'webhook.manage',
@@ -220,6 +222,8 @@ export interface ConsoleRunDetail extends OperatorRunDetail {
   readonly title: string;
   /** Null: there is none on the machine that was asked. */
   readonly recording: { readonly seconds: number } | null;
+  /** Whether somebody could listen in, as the process that was asked sees it. Never `full`. */
+  readonly listening: Listening;
   readonly result_schema: ResultSchema;
   readonly input_schema: InputSchema;
 }

@@ -84,6 +84,12 @@ export const apiErrors = {
     meaning: 'A test call over this trunk is under way (operator API).',
     action: 'Wait for its end, a minute and a half at most.',
   },
+  listening_not_possible: {
+    statuses: [409],
+    meaning:
+      'Nobody can listen in on this call now, or nobody more; `details.listening` says why (operator API).',
+    action: 'See the reason: a call without recording is never open; one of another process is, there.',
+  },
   webhook_conflict: {
     statuses: [409],
     meaning: 'The webhook endpoint is disabled, or the delivery is being sent at this moment (operator API).',

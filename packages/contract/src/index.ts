@@ -10,6 +10,7 @@ export * from './operator.ts';
 export * from './operator-numbers.ts';
 export * from './operator-webhooks.ts';
 export * from './operator-system.ts';
+export * from './listen.ts';
 export * from './talk.ts';
 export * from './trunks.ts';
 export * from './usage.ts';

@@ -288,6 +288,7 @@ async function start(
       ringNumber,
       cancelRun: (runId, note) => cancelRun(db, { clock, ids }, (id) => worker?.stopRun(id), runId, note),
       stopCall: (callId, note) => stopCall(db, { clock, ids }, (id) => worker?.stopRun(id), callId, note),
+      legOf: (runId) => worker?.legOf(runId) ?? null,
     }),
   });
   intake.push(() => app.close());

@@ -12,6 +12,7 @@ import { curlOf } from '../parts/shell-command.ts';
 import { useScrollToTarget } from '../parts/target.ts';
 import { TimeLine } from '../parts/time-line.tsx';
 import { Downloads } from '../run/downloads.tsx';
+import { ListenIn } from '../run/listen-in.tsx';
 import { Ending } from '../run/ending.tsx';
 import { Recording, type PlayerControl } from '../run/recording.tsx';
 import { Result } from '../run/result.tsx';
@@ -75,6 +76,7 @@ function RunPage({ run }: { readonly run: ConsoleRunDetail }) {
         <span>{text.runs.directions[run.direction]}</span>
         <time dateTime={run.created_at}>{show.dateTime(run.created_at)}</time>
       </Group>
+      <ListenIn run={run} />
       {run.recording !== null && (
         <Part title={words.recording.title}>
           <Recording run={run} control={player} onReady={onReady} onTime={onTime} />

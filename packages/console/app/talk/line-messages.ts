@@ -12,3 +12,6 @@ export type ToLine =
   | { readonly type: 'mute'; readonly muted: boolean }
   /** Nothing more is sent or comes; what came is played to its end. */
   | { readonly type: 'over' };
+
+/** To who plays two sides: 20 ms of each, the callee's first. */
+export type ToSides = Uint8Array;

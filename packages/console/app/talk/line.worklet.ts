@@ -7,7 +7,7 @@
 import { fromMuLaw, toMuLaw } from './mu-law.ts';
 import { PlayOut } from './play-out.ts';
 import { Resampler } from './resampler.ts';
-import type { FromLine, ToLine } from './line-messages.ts';
+import type { FromLine, ToLine, ToSides } from './line-messages.ts';
 
 /** What the audio thread has, of which the library of the language knows nothing. */
 declare const sampleRate: number;
@@ -79,4 +79,32 @@ class Line extends AudioWorkletProcessor {
   }
 }
 
+/** Plays two sides of a call: the callee on the left, ours on the right. */
+class Sides extends AudioWorkletProcessor {
+  readonly #sides = [0, 1].map(() => ({
+    up: new Resampler(lineRate, sampleRate),
+    playOut: new PlayOut(sampleRate * leadSeconds, sampleRate * mostSeconds),
+  }));
+
+  constructor() {
+    super();
+    this.port.addEventListener('message', ({ data }: MessageEvent<ToSides>) => {
+      for (const [side, { up, playOut }] of this.#sides.entries()) {
+        const frame = data.subarray(side * frameSamples, (side + 1) * frameSamples);
+        playOut.push(up.next(Float32Array.from(frame, fromMuLaw)));
+      }
+    });
+    this.port.start();
+  }
+
+  process(_: Float32Array[][], [output]: Float32Array[][]): boolean {
+    for (const [side, { playOut }] of this.#sides.entries()) {
+      const speaker = output?.[side];
+      if (speaker !== undefined) playOut.play(speaker, false);
+    }
+    return true;
+  }
+}
+
 registerProcessor('telephone-line', Line);
+registerProcessor('telephone-sides', Sides);

@@ -39,14 +39,19 @@ export async function openSound(onFrame: (message: FromLine) => void): Promise<S
   };
   try {
     microphone = await askForMicrophone();
-    const { default: worklet } = await import('./line.worklet.ts?worker&url');
-    await context.audioWorklet.addModule(worklet);
-    await context.resume();
+    await prepare(context);
     return soundOf(context, microphone, onFrame, close);
   } catch (error) {
     close();
     throw error instanceof NoSound ? error : new NoSound('failed');
   }
+}
+
+/** Loads the line onto the context's audio thread, and lets it run. */
+export async function prepare(context: AudioContext): Promise<void> {
+  const { default: worklet } = await import('./line.worklet.ts?worker&url');
+  await context.audioWorklet.addModule(worklet);
+  await context.resume();
 }
 
 async function askForMicrophone(): Promise<MediaStream> {

@@ -44,6 +44,21 @@ export const findRunContent = statement<{
    where r.public_id = $1 and r.goal_id is not null`,
 );
 
+/** How a run's call stands. Values: run id. */
+export const findCallNow = statement<{
+  readonly over: boolean;
+  readonly answered: boolean;
+  /** Who leads it; null: nobody yet, or any more. */
+  readonly worker: string | null;
+}>(
+  'console_find_call_now',
+  `select r.completed_at is not null or coalesce(a.state = 'ended', false) as over,
+          coalesce(a.state = 'answered', false) as answered, j.worker
+   from runs r left join attempts a on a.id = r.attempt_id
+     left join jobs j on j.queue = 'dial' and j.subject_id = r.id
+   where r.id = $1`,
+);
+
 /** Values: account id. */
 export const readWaiting = statement<{
   readonly waiting: number;

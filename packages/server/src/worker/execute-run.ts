@@ -23,6 +23,8 @@ export interface ExecutionDependencies {
   readonly log: Logger;
   readonly carrier: Carrier;
   readonly agents: readonly Agent[];
+  /** The legs on which this process talks now, by run id; added by `converseOn`, removed when the work is done. */
+  readonly legs: Map<string, Leg>;
 }
 
 /** The media engine is asked for no longer than this, milliseconds. */
@@ -108,6 +110,7 @@ export async function converseOn(
     after: answered.stored,
   });
   const { leg } = answered;
+  deps.legs.set(lease.subjectId, leg);
   const conversed = await converse({
     agent,
     brief: briefOf(content, run.variables, {

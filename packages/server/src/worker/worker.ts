@@ -1,5 +1,5 @@
 import type { Agent } from '../agents/agent.ts';
-import type { Carrier, Incoming } from '../carriers/carrier.ts';
+import type { Carrier, Incoming, Leg } from '../carriers/carrier.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Ids } from '../platform/ids.ts';
 import type { Logger } from '../platform/log.ts';
@@ -59,6 +59,8 @@ export interface Worker {
   wake(): void;
   /** Stops a run that this process leads, if it does. */
   stopRun(runId: string): void;
+  /** The leg on which this process talks for a run now; null when it does not. */
+  legOf(runId: string): Leg | null;
   /** Dial jobs that it leads now. */
   readonly liveCalls: number;
   /** Whether it claims no dial jobs: it was told so, or is stopping. */
@@ -95,6 +97,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   };
 
   const limits = [settings.maxDeploymentCalls, settings.maxCarrierCalls];
+  const legs = new Map<string, Leg>();
   /** Inbound calls of which nothing is stored yet. */
   const arriving = new Set<Promise<void>>();
   const roomForCalls = () => settings.maxCallsPerProcess - working.dial.size - arriving.size;
@@ -106,7 +109,8 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     const askedAt = clock.monotonic();
     const admission = { ...deps, worker: name, leaseMs: settings.leaseMs, scopes, limits };
     const call = await admitIncoming(admission, incoming);
-    if (call !== null) begin('dial', call, askedAt, (lease) => answerIncoming(deps, call, incoming, lease));
+    if (call !== null)
+      begin('dial', call, askedAt, (lease) => answerIncoming({ ...deps, legs }, call, incoming, lease));
   }
 
   carrier.onIncoming((incoming) => {
@@ -127,7 +131,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     if (room <= 0) return false;
     const askedAt = clock.monotonic();
     const jobs = await db.query(claimDialJobs, [name, carrier.name, scopes, limits, room, settings.leaseMs]);
-    for (const job of jobs) begin('dial', job, askedAt, (lease) => executeRun(deps, job, lease));
+    for (const job of jobs) begin('dial', job, askedAt, (lease) => executeRun({ ...deps, legs }, job, lease));
     // Fewer than asked for: no more are due, or their limits are reached, and then the next slot wakes us.
     return jobs.length === room;
   }
@@ -156,6 +160,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
       .catch((error: unknown) => log.error({ subject_id: job.subject_id, queue, err: error }, 'work failed'))
       .finally(() => {
         leases.drop(lease);
+        if (queue === 'dial') legs.delete(job.subject_id);
         working[queue].delete(done);
         // A slot is free, and a call that ended left something to be drawn from it.
         for (const each of Object.values(wakes)) each.wake();
@@ -222,6 +227,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   return {
     wake: () => wakes.dial.wake(),
     stopRun: (runId) => leases.cancel(runId),
+    legOf: (runId) => legs.get(runId) ?? null,
     get liveCalls() {
       return working.dial.size;
     },

@@ -4,6 +4,7 @@ import {
   decodeG711,
   openNetwork,
   startMediaEngine,
+  type Call,
   type CallOutcome,
   type Codec,
   type IncomingCall,
@@ -17,6 +18,8 @@ export interface SipCallee {
   readonly ends: readonly string[];
   /** Calls `number` at our SIP instead of waiting for a call, and does the same; resolves when it is answered. */
   call(port: number, number: string): Promise<void>;
+  /** Ends the calls that it has. */
+  hangUp(): void;
   close(): Promise<void>;
 }
 
@@ -25,12 +28,15 @@ export interface SipCalleeOptions {
   readonly atOnce: string;
   /** Keys to press each time that the caller has fallen silent, after that. */
   readonly answers: readonly string[];
+  /** G.711 µ-law to play from the answer on; nothing by default. */
+  readonly says?: Uint8Array;
 }
 
-export async function startSipCallee({ atOnce, answers }: SipCalleeOptions): Promise<SipCallee> {
+export async function startSipCallee({ atOnce, answers, says }: SipCalleeOptions): Promise<SipCallee> {
   const network = await openNetwork({ listen: [{ transport: 'udp', address: '127.0.0.1', port: 0 }] });
   const engine = startMediaEngine({ address: '127.0.0.1', ports: { first: 41_000, last: 41_999 } });
   const ends: string[] = [];
+  const calls = new Set<Call>();
   const agent = createUserAgent({
     network,
     allowSource: () => true,
@@ -63,7 +69,10 @@ export async function startSipCallee({ atOnce, answers }: SipCalleeOptions): Pro
     if (outcome.kind !== 'answered') return;
     ({ codec } = outcome.media);
     opened.call.connect(outcome.media);
+    if (says !== undefined) opened.call.play(says);
+    calls.add(outcome.call);
     void outcome.call.ended.then(({ reason }) => {
+      calls.delete(outcome.call);
       ends.push(reason);
       return opened.call.close();
     });
@@ -78,6 +87,9 @@ export async function startSipCallee({ atOnce, answers }: SipCalleeOptions): Pro
         return agent.call({ to: `sip:${number}@127.0.0.1:${port}`, from, media, ringLimitMs: 20_000 })
           .outcome;
       }),
+    hangUp() {
+      for (const call of calls) void call.hangup();
+    },
     async close() {
       await agent.close();
       await engine.close();

@@ -22,6 +22,8 @@ const leastRole: Readonly<Record<ConsoleAction, ConsoleRole>> = {
   'run.cancel': 'author',
   // A voice says more about a person than what they said.
   'recording.hear': 'author',
+  // Nobody has checked yet what is said, and the callee can not see who is there.
+  'call.listen': 'owner',
   'number.assign': 'owner',
   'key.manage': 'owner',
   'webhook.manage': 'owner',

@@ -11,8 +11,8 @@ import { findHearing } from '../../storage/audit.ts';
 import { findRun } from '../operator/runs.ts';
 import { queryParameters } from '../query.ts';
 import { findRecording, readPeaks, sendRecording, type RecordingFile } from '../recording-file.ts';
+import { readRun } from './read-run.ts';
 import type { ConsoleDeps } from './routes.ts';
-import { readRun } from './runs.ts';
 import { visitorOf } from './visitor.ts';
 
 interface OneRun {

@@ -7,6 +7,7 @@
  *   /console/…                       files of the build; every other path is the page
  */
 import type { FastifyPluginAsync } from 'fastify';
+import type { Leg } from '../../carriers/carrier.ts';
 import type { Readiness } from '../../authoring/readiness.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { RingNumber } from '../../inbound/ring.ts';
@@ -25,6 +26,7 @@ import { auditRoutes } from './audit.ts';
 import { callRoutes } from './calls.ts';
 import { goalRoutes } from './goals.ts';
 import { keyRoutes } from './keys.ts';
+import { listenRoutes } from './listen.ts';
 import { liveRoutes } from './live.ts';
 import { numberRoutes } from './numbers.ts';
 import { overviewRoutes } from './overview.ts';
@@ -63,6 +65,8 @@ export interface ConsoleDeps {
     callId: string,
     note: (tx: Queryable) => Promise<void>,
   ) => Promise<'stopping' | 'ended'>;
+  /** The leg on which this process talks for a run now; null when it does not. */
+  readonly legOf: (runId: string) => Leg | null;
   readonly endpoints: Endpoints;
   /** The directory of the recordings that this machine has. */
   readonly recordings: string;
@@ -103,6 +107,7 @@ export function consoleRoutes(deps: ConsoleDeps): FastifyPluginAsync {
           systemRoutes(inside, deps);
           liveRoutes(inside, deps);
           talkRoutes(inside, deps);
+          listenRoutes(inside, deps);
         });
       },
       { prefix: '/api' },

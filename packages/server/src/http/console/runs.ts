@@ -9,14 +9,8 @@ import {
 } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
 import { recordChange } from '../../authoring/audit.ts';
-import type { Session } from '../../authoring/sessions.ts';
 import { Refusal } from '../../platform/refusal.ts';
-import {
-  findRunContent,
-  listAccountRuns,
-  listAccountRunsOfGoal,
-  type ConsoleRunRow,
-} from '../../storage/console-views.ts';
+import { listAccountRuns, listAccountRunsOfGoal, type ConsoleRunRow } from '../../storage/console-views.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { pageOf, readPage } from '../operator/page.ts';
 import { detailView, findRun } from '../operator/runs.ts';
@@ -25,6 +19,8 @@ import { queryParameters } from '../query.ts';
 import { findRecording, secondsOf } from '../recording-file.ts';
 import { requireRight } from './access.ts';
 import { readTime, refuseUnknown } from './filters.ts';
+import { listeningOf } from './listen.ts';
+import { readRun } from './read-run.ts';
 import type { ConsoleDeps } from './routes.ts';
 import { visitorOf } from './visitor.ts';
 
@@ -45,7 +41,8 @@ const filters = [
   'limit',
 ] as const;
 
-export function runRoutes(app: FastifyInstance, { db, ids, recordings, cancelRun }: ConsoleDeps): void {
+export function runRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
+  const { db, ids, recordings, cancelRun } = deps;
   app.get<{ Params: { account: string } }>('/accounts/:account/runs', async (request) => {
     const { account } = request.params;
     requireRight(visitorOf(request).session, account, 'account.read');
@@ -81,7 +78,8 @@ export function runRoutes(app: FastifyInstance, { db, ids, recordings, cancelRun
     // One that still grows is not to be heard yet.
     const file = run.completed_at === null ? null : await findRecording(recordings, run.attempt_id);
     const recording = file === null ? null : { seconds: secondsOf(file) };
-    return { ...(await detailView(db, run)), title, result_schema, input_schema, recording };
+    const { listening } = await listeningOf(deps, { id, content });
+    return { ...(await detailView(db, run)), title, result_schema, input_schema, recording, listening };
   });
 
   app.post<OneRun>('/runs/:run/cancel', async (request, reply) => {
@@ -97,19 +95,6 @@ export function runRoutes(app: FastifyInstance, { db, ids, recordings, cancelRun
     reply.code(202);
     return runView(await findRun(db, id));
   });
-}
-
-/** A run in an account where the person may do `action`. Throws: Refusal `not_found`, `forbidden`. */
-export async function readRun(
-  db: Queryable,
-  session: Session,
-  publicId: string,
-  action: 'account.read' | 'run.cancel' | 'recording.hear',
-) {
-  const [run] = isId('grun', publicId) ? await db.query(findRunContent, [publicId]) : [];
-  if (run === undefined) throw new Refusal('not_found', 'there is no such Run');
-  requireRight(session, run.account_id, action, 'Run');
-  return run;
 }
 
 const consoleRun = (row: ConsoleRunRow): ConsoleRun => ({ ...runView(row), title: row.title });

@@ -14,20 +14,18 @@ import type { FastifyInstance } from 'fastify';
 import type { WebSocket } from 'ws';
 import { compileVariables } from '../../acceptance/variables.ts';
 import { parseGoalFile } from '../../authoring/goal-file.ts';
-import { readSession, type Session } from '../../authoring/sessions.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Rehearsal, Rehearsed } from '../../rehearsal/rehearse.ts';
 import { findAccount } from '../../storage/accounts.ts';
-import { DatabaseUnavailable, type Database } from '../../storage/database.ts';
 import type { GoalRow } from '../../storage/goals.ts';
 import { acceptHandshake, requireHandshake } from '../upgrade.ts';
-import { hasRight, requireRight } from './access.ts';
+import { requireRight } from './access.ts';
 import { newestDraft } from '../operator/goals.ts';
 import { readGoal } from './goals.ts';
 import type { ConsoleDeps } from './routes.ts';
 import { openLine, slownessOf } from './talk-lines.ts';
 import { maxMessageBytes, TalkLink } from './talk-link.ts';
-import { requireOwnSocket, visitorOf, type Visitor } from './visitor.ts';
+import { mayStill, requireOwnSocket, visitorOf, type Visitor } from './visitor.ts';
 
 const maxTalks = 20;
 const maxTalksOfPerson = 2;
@@ -225,20 +223,8 @@ async function watch(
   if (closing.aborted) return stop('closing');
   while (await clock.sleep(checkEveryMs, over)) {
     if (clock.monotonic() - presence.heardAtMs >= idleLimitMs) return stop('idle');
-    if (!(await mayStillTalk(db, visitor.token, goal))) return stop('not_allowed');
+    if (!(await mayStill(db, visitor, goal.account_id, 'goal.write'))) return stop('not_allowed');
   }
-}
-
-/** While the database is away nobody's rights have changed. */
-async function mayStillTalk(db: Database, token: string, goal: GoalRow): Promise<boolean> {
-  let session: Session | null;
-  try {
-    session = await readSession(db, token);
-  } catch (error) {
-    if (error instanceof DatabaseUnavailable) return true;
-    throw error;
-  }
-  return session !== null && hasRight(session, goal.account_id, 'goal.write');
 }
 
 function outcomeOf({ outcome }: Rehearsed, stopped: AbortSignal): TalkOutcome | 'gone' {

@@ -7,11 +7,13 @@
  *   ours.
  */
 import type { IncomingMessage } from 'node:http';
+import type { ConsoleAction } from '@trunkcall/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { longestSeconds, readSession, type Session } from '../../authoring/sessions.ts';
 import { Refusal } from '../../platform/refusal.ts';
-import type { Queryable } from '../../storage/database.ts';
+import { DatabaseUnavailable, type Queryable } from '../../storage/database.ts';
 import { headerValues } from '../headers.ts';
+import { hasRight } from './access.ts';
 
 const cookieName = 'trunkcall_session';
 
@@ -37,6 +39,26 @@ export function visitorOf(request: FastifyRequest): Visitor {
   const visitor = visitors.get(request);
   if (visitor === undefined) throw new Error('this route does not ask for a session');
   return visitor;
+}
+
+/**
+ * Whether somebody with a lasting connection still has a session, and may still do what it is for. While the database
+ * is away nobody's rights have changed.
+ */
+export async function mayStill(
+  db: Queryable,
+  { token }: Visitor,
+  accountId: string,
+  action: ConsoleAction,
+): Promise<boolean> {
+  let session: Session | null;
+  try {
+    session = await readSession(db, token);
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable) return true;
+    throw error;
+  }
+  return session !== null && hasRight(session, accountId, action);
 }
 
 /** The token in the cookie; null without one. Of two, either could have been planted: none counts. */

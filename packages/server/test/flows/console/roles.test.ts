@@ -82,6 +82,7 @@ describe.each(databases)('what a role may do in the console on %s', (kind) => {
     ['remove a webhook endpoint', 'owner', (who) => who.send('POST', `/webhooks/${webhook}/remove`)],
     ['stop a call', 'author', (who) => who.send('POST', `/calls/${call}/cancel`)],
     ['hear a recording', 'author', (who) => who.send('POST', `/runs/${run}/recording/hearings`)],
+    ['listen in on a call', 'owner', (who) => who.send('POST', `/runs/${run}/listenings`)],
     ['stop a run', 'author', (who) => who.send('POST', `/runs/${run}/cancel`)],
     ['list keys', 'viewer', (who) => who.send('GET', `/accounts/${service.accountId}/keys`)],
     [

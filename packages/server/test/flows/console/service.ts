@@ -9,6 +9,7 @@ import { createAcceptance } from '../../../src/acceptance/accept.ts';
 import { createAccount } from '../../../src/authoring/accounts.ts';
 import type { Agent } from '../../../src/agents/agent.ts';
 import type { Synthesizer } from '../../../src/agents/audio/synthesizer.ts';
+import type { Leg } from '../../../src/carriers/carrier.ts';
 import { createScriptedAgent } from '../../../src/agents/scripted/scripted-agent.ts';
 import { createKeyring } from '../../../src/authoring/keys.ts';
 import { inviteFirstPerson } from '../../../src/authoring/people.ts';
@@ -77,11 +78,13 @@ export interface ServiceOptions {
   /** The scripted agent's voice; without one it can only write. */
   readonly synthesizer?: Synthesizer;
   readonly publicUrl?: string;
+  /** The legs on which a worker of the test talks. */
+  readonly legOf?: (runId: string) => Leg | null;
 }
 
 export async function startConsole(
   kind: 'postgres' | 'embedded',
-  { clock = systemClock, publicUrl, moreAgents = [], synthesizer }: ServiceOptions = {},
+  { clock = systemClock, publicUrl, moreAgents = [], synthesizer, legOf = () => null }: ServiceOptions = {},
 ): Promise<ConsoleService> {
   const database = await freshDatabase(kind);
   const { db } = database;
@@ -143,6 +146,7 @@ export async function startConsole(
       recordings,
       endpoints: createEndpoints({ db, clock, ids, destinations, onDue: () => undefined }),
       ringNumber: createRingNumber({ db, ids, network: null }),
+      legOf,
       cancelRun: (runId, note) => cancelRun(db, { ids, clock }, () => undefined, runId, note),
       stopCall: (callId, note) => stopCall(db, { ids, clock }, () => undefined, callId, note),
     }),

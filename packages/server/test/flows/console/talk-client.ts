@@ -1,9 +1,10 @@
 /** A page that talks to a draft, on a real WebSocket. */
 import { once } from 'node:events';
 import type { TalkMessage, TalkRequest } from '@trunkcall/contract';
-import { WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
 import { until } from '../../kit/until.ts';
 import type { ConsoleService, Visitor } from './service.ts';
+import { connect, refusal, type Handshake } from './socket-client.ts';
 
 type Of<Type extends TalkMessage['type']> = Extract<TalkMessage, { type: Type }>;
 
@@ -21,20 +22,7 @@ export interface Talk {
   readonly closed: Promise<number>;
 }
 
-export interface Handshake {
-  readonly origin?: string | null;
-  readonly cookie?: string;
-}
-
-const connect = (
-  service: ConsoleService,
-  visitor: Visitor,
-  goalId: string,
-  { origin = service.origin, cookie = visitor.cookie }: Handshake = {},
-): WebSocket =>
-  new WebSocket(`${service.origin.replace('http', 'ws')}/console/api/goals/${goalId}/talk`, {
-    headers: { ...(cookie === '' ? {} : { cookie }), ...(origin === null ? {} : { origin }) },
-  });
+const pathOf = (goalId: string) => `/goals/${goalId}/talk`;
 
 /** Connects. Throws: when the handshake is refused. */
 export async function openTalk(
@@ -43,7 +31,7 @@ export async function openTalk(
   goalId: string,
   handshake?: Handshake,
 ): Promise<Talk> {
-  const socket = connect(service, visitor, goalId, handshake);
+  const socket = connect(service, visitor, pathOf(goalId), handshake);
   const messages: TalkMessage[] = [];
   const sound: Buffer[] = [];
   let seen = 0;
@@ -77,20 +65,9 @@ export async function openTalk(
 }
 
 /** The answer to a handshake that is refused. */
-export async function refusedTalk(
+export const refusedTalk = (
   service: ConsoleService,
   visitor: Visitor,
   goalId: string,
   handshake?: Handshake,
-): Promise<{ readonly status: number; readonly code: string }> {
-  const socket = connect(service, visitor, goalId, handshake);
-  socket.on('error', () => undefined);
-  const [, response] = (await once(socket, 'unexpected-response')) as [
-    unknown,
-    AsyncIterable<Buffer> & { statusCode: number },
-  ];
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk);
-  const body = JSON.parse(Buffer.concat(chunks).toString()) as { error: { code: string } };
-  return { status: response.statusCode, code: body.error.code };
-}
+) => refusal(connect(service, visitor, pathOf(goalId), handshake));
