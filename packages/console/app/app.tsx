@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useMemo, useState } from 'react';
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { Route, Routes, useLocation } from 'react-router';
 import { ApiError } from './api.ts';
 import { Join } from './pages/join.tsx';
@@ -49,12 +49,15 @@ function Inside() {
     if (query.data === undefined) return null;
     const { accounts } = query.data;
     const account = accounts.find(({ id }) => id === chosen) ?? accounts[0] ?? null;
-    const choose = (id: string) => {
-      localStorage.setItem(accountKey, id);
-      setChosen(id);
-    };
-    return { session: query.data, account, choose };
+    return { session: query.data, account, choose: setChosen };
   }, [query.data, chosen]);
+  // Also one that nobody chose: a new account with an earlier name must not take its place.
+  const here = place?.account?.id;
+  useEffect(() => {
+    if (here === undefined) return;
+    localStorage.setItem(accountKey, here);
+    setChosen(here);
+  }, [here]);
 
   const signedOut = query.error instanceof ApiError && query.error.status === 401;
   if (signedOut) return <SignIn onDone={() => void client.resetQueries({ queryKey: sessionKey })} />;

@@ -15,7 +15,7 @@ import {
   useComputedColorScheme,
   useMantineColorScheme,
 } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { useDisclosure, useReducedMotion } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { NavLink as RouterLink, useLocation } from 'react-router';
@@ -32,6 +32,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   useLive();
   useProlonging();
   const [opened, { toggle, close }] = useDisclosure();
+  const calm = useReducedMotion();
   const { session, account } = usePlace();
   const noAccount = session.person.operator ? nav.noAccounts : nav.noAccount;
   return (
@@ -39,6 +40,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       header={{ height: 56 }}
       navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !opened } }}
       padding="md"
+      transitionDuration={calm ? 0 : 200}
     >
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
@@ -60,7 +62,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="md" aria-label={nav.label}>
+      <AppShell.Navbar p="md" aria-label={nav.label} className="navigation">
         <Navigation onNavigate={close} />
       </AppShell.Navbar>
       <AppShell.Main id="content">
@@ -75,36 +77,60 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   );
 }
 
+/** Pages that belong together, as address and name. */
+interface PageGroup {
+  readonly name: string | null;
+  readonly links: readonly (readonly [string, string])[];
+}
+
 function Navigation({ onNavigate }: { readonly onNavigate: () => void }) {
   const { session, account, choose } = usePlace();
   const { pathname } = useLocation();
   const may = (action: string) => account?.actions.some((one) => one === action) ?? false;
-  const links = [
-    ...(account === null
-      ? []
-      : [
-          ['/', nav.overview],
-          ['/goals', nav.goals],
-          ['/runs', nav.runs],
-          ['/calls', nav.calls],
-          ['/webhooks', nav.webhooks],
-          ['/usage', nav.usage],
-          ['/numbers', nav.numbers],
-          ['/keys', nav.keys],
-        ]),
-    ...(may('person.manage') ? [['/people', nav.people]] : []),
-    ...(account === null ? [] : [['/settings', nav.settings]]),
-    ...(may('audit.read') || session.person.operator ? [['/audit', nav.audit]] : []),
-    ...(session.person.operator
-      ? [
-          ['/accounts', nav.accounts],
-          ['/trunks', nav.trunks],
-          ['/system', nav.system],
-        ]
-      : []),
-  ] as const;
+  const { operator } = session.person;
+  const inAccount = account !== null;
+  const groups: readonly PageGroup[] = [
+    { name: null, links: inAccount ? [['/', nav.overview]] : [] },
+    {
+      name: nav.work,
+      links: inAccount
+        ? [
+            ['/goals', nav.goals],
+            ['/runs', nav.runs],
+            ['/calls', nav.calls],
+          ]
+        : [],
+    },
+    {
+      name: nav.account,
+      links: [
+        ...(inAccount
+          ? ([
+              ['/numbers', nav.numbers],
+              ['/webhooks', nav.webhooks],
+              ['/keys', nav.keys],
+              ['/usage', nav.usage],
+            ] as const)
+          : []),
+        ...(may('person.manage') ? [['/people', nav.people] as const] : []),
+        ...(inAccount ? [['/settings', nav.settings] as const] : []),
+        ...(may('audit.read') && !operator ? [['/audit', nav.audit] as const] : []),
+      ],
+    },
+    {
+      name: nav.deployment,
+      links: operator
+        ? [
+            ['/accounts', nav.accounts],
+            ['/trunks', nav.trunks],
+            ['/system', nav.system],
+            ['/audit', nav.audit],
+          ]
+        : [],
+    },
+  ];
   return (
-    <Stack gap="md">
+    <Stack gap="xs">
       {account !== null && (
         <NativeSelect
           label={nav.account}
@@ -113,19 +139,29 @@ function Navigation({ onNavigate }: { readonly onNavigate: () => void }) {
           onChange={(event) => choose(event.currentTarget.value)}
         />
       )}
-      <div>
-        {links.map(([to = '/', label]) => (
-          <NavLink
-            key={to}
-            component={RouterLink}
-            to={to}
-            label={label}
-            active={to === '/' ? pathname === '/' : pathname.startsWith(to)}
-            variant="filled"
-            onClick={onNavigate}
-          />
+      {groups
+        .filter(({ links }) => links.length > 0)
+        .map(({ name, links }) => (
+          <div key={name} role="group" aria-label={name ?? nav.overview}>
+            {name !== null && (
+              <Text size="xs" c="dimmed" fw={600} px="sm" pb={2} aria-hidden>
+                {name}
+              </Text>
+            )}
+            {links.map(([to, label]) => (
+              <NavLink
+                key={to}
+                component={RouterLink}
+                to={to}
+                label={label}
+                active={isAt(pathname, to)}
+                variant="filled"
+                py={4}
+                onClick={onNavigate}
+              />
+            ))}
+          </div>
         ))}
-      </div>
       {session.environment === 'test' && (
         <Text size="sm" c="dimmed">
           {nav.test}
@@ -133,6 +169,12 @@ function Navigation({ onNavigate }: { readonly onNavigate: () => void }) {
       )}
     </Stack>
   );
+}
+
+/** Whether a page stands behind a link of the navigation. */
+function isAt(pathname: string, to: string): boolean {
+  if (to === '/') return pathname === '/';
+  return pathname.startsWith(to) || (to === '/webhooks' && pathname.startsWith('/deliveries/'));
 }
 
 function SchemeSwitch() {

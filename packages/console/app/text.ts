@@ -50,7 +50,9 @@ export const text = {
     settings: 'Settings',
     trunks: 'Trunks',
     system: 'System',
+    work: 'Work',
     account: 'Account',
+    deployment: 'Deployment',
     scheme: 'Switch between light and dark',
     you: (name: string) => `${name}: your profile`,
     signOut: 'Sign out',
@@ -448,7 +450,7 @@ export const text = {
 } as const;
 
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const hour = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 const money = new Intl.NumberFormat(undefined, {
   style: 'currency',
   currency: 'USD',

@@ -63,12 +63,14 @@ export const watchLoudspeaker = `{
   };
 }`;
 
-/** Comes in as the first person, who is an operator. */
+export const password = 'correct horse battery';
+
+/** The first person, an operator, comes by the link that the start printed. */
 export async function signUp(page: Page, firstLink: string): Promise<void> {
   await page.goto(firstLink);
   await page.getByLabel('E-mail address').fill('ada@example.org');
   await page.getByLabel('Your name').fill('Ada Lovelace');
-  await page.getByLabel(/^Password/).fill('correct horse battery');
+  await page.getByLabel(/^Password/).fill(password);
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
 }

@@ -1,21 +1,20 @@
 /**
- * An author's way through the console, in a real browser, on the service as it is started: the first sign-in, a Goal, a
- * key, a Run that is watched, its evidence, a second version. Each test goes on where the one before ended.
+ * An author's way through the console, in a real browser, on the service as it is started: the first sign-in, a Goal, its
+ * tests, a key, a Run that is watched, its evidence, a second version. Each test goes on where the one before ended.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectAccessible, useScheme } from './accessible.ts';
-import { openBrowser, openTab, sizes, type Tab } from './browser.ts';
-import { startService, type RunningService } from './service.ts';
+import { openBrowser, openTab, password, signUp, sizes, type Tab } from './browser.ts';
+import { newAnsweringGoal, startService, type RunningService } from './service.ts';
 
 const build = fileURLToPath(new URL('../../../tools/build-console.ts', import.meta.url));
 const missing = spawnSync('chromium', ['--version']).error !== undefined;
 
 /** Shown as it is written, and never run. */
 const attack = `<img src=x onerror="document.title='broken in'">`;
-const password = 'correct horse battery';
 
 describe.skipIf(missing)('the console in a browser', () => {
   const closing: (() => Promise<void>)[] = [];
@@ -47,12 +46,7 @@ describe.skipIf(missing)('the console in a browser', () => {
   const saved = () => page.getByRole('status').getByText('Saved', { exact: true }).waitFor();
 
   test('the first person comes by the printed link, which then is used up', async () => {
-    await page.goto(service.firstLink);
-    await page.getByLabel('E-mail address').fill('ada@example.org');
-    await page.getByLabel('Your name').fill('Ada Lovelace');
-    await page.getByLabel(/^Password/).fill(password);
-    await button('Continue').click();
-    await heading('Overview').waitFor();
+    await signUp(page, service.firstLink);
     const other = await openTab(browser, service.origin);
     await other.page.goto(service.firstLink);
     await other.page.getByText('This link was used already').waitFor();
@@ -75,7 +69,7 @@ describe.skipIf(missing)('the console in a browser', () => {
     await other.context.close();
   });
 
-  test('a Goal that is not whole can not be published, and says why; mended, it can', async () => {
+  test('a Goal that is not whole can not be published, and says why; it is mended', async () => {
     await goTo('Goals');
     await button('New Goal').click();
     await heading('New Goal').waitFor();
@@ -89,13 +83,50 @@ describe.skipIf(missing)('the console in a browser', () => {
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await page.getByLabel('Title').fill(`Deliveries ${attack}`);
     await saved();
+  });
+
+  test('the draft is tried before it is published: with scripted callees, and by typing', async () => {
+    await page.getByRole('tab', { name: 'Test' }).click();
+    await button('Edit the callees').click();
+    await button('Add a callee').click();
+    await page.getByLabel('Name', { exact: true }).fill('Agrees');
+    await page.getByRole('group', { name: 'Says, when asked for' }).getByLabel('suits').fill('Yes, please.');
+    const expected = page.getByRole('group', { name: /^Result/ }).getByLabel('suits');
+    await expected.selectOption('Yes');
+    await button('Run the test').click();
+    await page.getByText('1 passed, 0 failed').waitFor();
+    const talk = page.getByRole('region', { name: 'Talk to the draft' });
+    await talk.getByLabel('customer_name').fill(attack);
+    await talk.getByRole('button', { name: 'Take the call' }).click();
+    const heard = (words: RegExp) => page.getByRole('log', { name: 'Conversation' }).getByText(words).first();
+    for (const [answer, next] of [
+      ['Hello?', /automated assistant/],
+      [`Yes. ${attack}`, /right\?|correct\?/],
+    ] as const) {
+      await talk.getByLabel('What you say').fill(answer);
+      await page.keyboard.press('Enter');
+      await heard(next).waitFor({ timeout: 20_000 });
+    }
+    await talk.getByLabel('What you say').fill('Yes');
+    await page.keyboard.press('Enter');
+    await page.getByText('The conversation is over. The agent hung up.').waitFor({ timeout: 20_000 });
+    await page
+      .getByRole('region', { name: 'Result', exact: true })
+      .getByRole('cell', { name: 'Yes', exact: true })
+      .waitFor();
+    expect(await page.title()).not.toContain('broken in');
+  });
+
+  test('it is published, and is the current version', async () => {
     await button('Publish…').click();
+    const dialog = page.getByRole('dialog');
     await dialog.getByText('The first version').waitFor();
     await dialog.getByRole('button', { name: 'Publish' }).click();
     await dialog.waitFor({ state: 'hidden' });
     await page.getByText('Active').waitFor();
     await page.getByRole('tab', { name: 'Versions' }).click();
     await page.getByText('current').waitFor();
+    expect(await page.getByText('current').count()).toBe(1);
   });
 
   test('the instructions offer the variables behind {{', async () => {
@@ -183,6 +214,10 @@ describe.skipIf(missing)('the console in a browser', () => {
       .getByRole('region', { name: 'Variables' })
       .getByRole('button', { name: 'Add a field' })
       .click();
+    // The scripted callee brings what requests must bring.
+    await page.getByRole('tab', { name: 'Test' }).click();
+    await button('Edit the callees').click();
+    await page.getByRole('group', { name: 'Agrees' }).getByLabel('field_2').fill('A-17');
     await saved();
     await button('Publish…').click();
     const dialog = page.getByRole('dialog');
@@ -399,37 +434,3 @@ describe.skipIf(missing)('the console in a browser', () => {
     expect(await page.getByRole('navigation').count()).toBe(0);
   });
 });
-
-/** A Goal that asks for nothing before it answers, published by the operator API. Ends with its id. */
-async function newAnsweringGoal({ origin, credentials }: RunningService): Promise<string> {
-  const { operator_token: token, account } = credentials;
-  const post = async (path: string, body?: string) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const sent = { method: 'POST', headers, ...(body === undefined ? {} : { body }) };
-    const response = await fetch(`${origin}/operator/v1${path}`, sent);
-    if (!response.ok) throw new Error(await response.text());
-    return (await response.json()) as { id: string };
-  };
-  const closed = { type: 'object', additionalProperties: false } as const;
-  const file = {
-    format: 1,
-    title: 'Deliveries by telephone',
-    description: 'Takes the wishes of people who call about a delivery.',
-    instructions: 'Find out whether the delivery suits.',
-    voice: { region: 'US', name: 'default' },
-    locale: 'en-US',
-    targets: { countries: ['US'] },
-    input_schema: { ...closed, properties: {}, required: [] },
-    result_schema: {
-      ...closed,
-      properties: { suits: { type: 'boolean', description: 'Does the delivery suit you?' } },
-      required: ['suits'],
-    },
-    agent: { kind: 'scripted' },
-    limits: { ring_seconds: 30, call_seconds: 120 },
-    machine: 'hang_up',
-  };
-  const { id } = await post(`/goals?account=${encodeURIComponent(account)}`, JSON.stringify(file));
-  await post(`/goals/${id}/publish`);
-  return id;
-}

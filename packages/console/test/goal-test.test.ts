@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectAccessible, useScheme } from './accessible.ts';
-import { openBrowser, openTab, sizes, type Tab } from './browser.ts';
+import { openBrowser, openTab, signUp, sizes, type Tab } from './browser.ts';
 import { startService, type RunningService } from './service.ts';
 
 const build = fileURLToPath(new URL('../../../tools/build-console.ts', import.meta.url));
@@ -24,12 +24,7 @@ describe.skipIf(missing)('testing a Goal in a browser', () => {
     closing.push(() => browser.close());
     tab = await openTab(browser, service.origin);
     page = tab.page;
-    await page.goto(service.firstLink);
-    await page.getByLabel('E-mail address').fill('ada@example.org');
-    await page.getByLabel('Your name').fill('Ada Lovelace');
-    await page.getByLabel(/^Password/).fill('correct horse battery');
-    await button('Continue').click();
-    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await signUp(page, service.firstLink);
   }, 120_000);
   afterAll(async () => {
     for (const close of closing.toReversed()) await close();

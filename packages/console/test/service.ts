@@ -54,3 +54,37 @@ export async function startService(settings: Readonly<Record<string, string>> = 
   rmSync(dataDir, { recursive: true, force: true });
   throw new Error('the service did not start');
 }
+
+/** A Goal that asks for nothing before it answers, published by the operator API. Ends with its id. */
+export async function newAnsweringGoal({ origin, credentials }: RunningService): Promise<string> {
+  const { operator_token: token, account } = credentials;
+  const post = async (path: string, body?: string) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const sent = { method: 'POST', headers, ...(body === undefined ? {} : { body }) };
+    const response = await fetch(`${origin}/operator/v1${path}`, sent);
+    if (!response.ok) throw new Error(await response.text());
+    return (await response.json()) as { id: string };
+  };
+  const closed = { type: 'object', additionalProperties: false } as const;
+  const file = {
+    format: 1,
+    title: 'Deliveries by telephone',
+    description: 'Takes the wishes of people who call about a delivery.',
+    instructions: 'Find out whether the delivery suits.',
+    voice: { region: 'US', name: 'default' },
+    locale: 'en-US',
+    targets: { countries: ['US'] },
+    input_schema: { ...closed, properties: {}, required: [] },
+    result_schema: {
+      ...closed,
+      properties: { suits: { type: 'boolean', description: 'Does the delivery suit you?' } },
+      required: ['suits'],
+    },
+    agent: { kind: 'scripted' },
+    limits: { ring_seconds: 30, call_seconds: 120 },
+    machine: 'hang_up',
+  };
+  const { id } = await post(`/goals?account=${encodeURIComponent(account)}`, JSON.stringify(file));
+  await post(`/goals/${id}/publish`);
+  return id;
+}

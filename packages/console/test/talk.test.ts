@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectAccessible, useScheme } from './accessible.ts';
-import { openBrowser, openTab, sizes, watchLoudspeaker, type Tab } from './browser.ts';
+import { openBrowser, openTab, password, signUp, sizes, watchLoudspeaker, type Tab } from './browser.ts';
 import { startService, type RunningService } from './service.ts';
 
 const build = fileURLToPath(new URL('../../../tools/build-console.ts', import.meta.url));
@@ -22,7 +22,6 @@ if (missing.length > 0)
     `SKIPPED: talking to a draft in a browser. To run it: apt-get install -y ${missing.join(' ')}\n`,
   );
 
-const password = 'correct horse battery';
 /** The loudness of speech on a telephone line, root mean square of 16-bit samples, is some thousands. */
 const loud = 500;
 
@@ -97,12 +96,7 @@ describe.skipIf(missing.length > 0)('talking to a draft in a browser', () => {
     page = tab.page;
     wire = watchSocket(page);
     await page.addInitScript(watchLoudspeaker);
-    await page.goto(service.firstLink);
-    await page.getByLabel('E-mail address').fill('ada@example.org');
-    await page.getByLabel('Your name').fill('Ada Lovelace');
-    await page.getByLabel(/^Password/).fill(password);
-    await page.getByRole('button', { name: 'Continue' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await signUp(page, service.firstLink);
   }, 120_000);
   afterAll(async () => {
     for (const close of closing.toReversed()) await close();

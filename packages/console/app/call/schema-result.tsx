@@ -1,5 +1,4 @@
-import { Table, Text } from '@mantine/core';
-import { Scroll } from '../parts/page.tsx';
+import { ResultTable } from '../parts/result-table.tsx';
 import { Verbatim } from '../parts/section.tsx';
 import { text } from '../text.ts';
 
@@ -17,36 +16,13 @@ export function SchemaResult({
   readonly result: JsonObject | null;
   readonly over: boolean;
 }) {
-  return (
-    <Scroll label={words.result}>
-      {result === null && <Text c="dimmed">{over ? words.noResult : words.toCome}</Text>}
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{words.field}</Table.Th>
-            <Table.Th>{words.value}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {Object.entries(propertiesOf(schema)).map(([name, property]) => (
-            <Table.Tr key={name}>
-              <Table.Td miw={130}>
-                <Text fw={600} size="sm" className="break">
-                  {name}
-                </Text>
-                <Text size="sm" c="dimmed" className="break">
-                  {aboutOf(property)}
-                </Text>
-              </Table.Td>
-              <Table.Td className="break">
-                {result === null ? '–' : <Shown name={name} value={result[name]} />}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Scroll>
-  );
+  const fields = Object.entries(propertiesOf(schema)).map(([name, property]) => ({
+    name,
+    about: aboutOf(property),
+    value: result === null ? '–' : <Shown name={name} value={result[name]} />,
+  }));
+  const none = over ? words.noResult : words.toCome;
+  return <ResultTable fields={fields} note={result === null ? none : null} />;
 }
 
 function Shown({ name, value }: { readonly name: string; readonly value: unknown }) {

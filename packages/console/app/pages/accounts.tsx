@@ -39,7 +39,7 @@ export default function Accounts() {
               <Table.Tbody>
                 {data.map((account) => (
                   <Table.Tr key={account.id}>
-                    <Table.Td>{account.name}</Table.Td>
+                    <Table.Td miw={120}>{account.name}</Table.Td>
                     <Table.Td ta="right">{account.active_calls}</Table.Td>
                     <Table.Td>
                       <Limit account={account} />

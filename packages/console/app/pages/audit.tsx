@@ -58,12 +58,14 @@ function AuditTable({ entries }: { readonly entries: readonly ConsoleAuditEntry[
           {entries.map((entry) => (
             <Table.Tr key={entry.id}>
               <Table.Td className="nowrap">{show.dateTime(entry.created_at)}</Table.Td>
-              <Table.Td>{entry.person?.name ?? words.program}</Table.Td>
+              <Table.Td miw={120}>{entry.person?.name ?? words.program}</Table.Td>
               <Table.Td>{entry.action}</Table.Td>
               <Table.Td>
                 <Code>{entry.object_id}</Code>
               </Table.Td>
-              <Table.Td className="break">{detailsOf(entry)}</Table.Td>
+              <Table.Td miw={240} className="break">
+                {detailsOf(entry)}
+              </Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

@@ -1,6 +1,6 @@
 import { Anchor, Button, Code, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { ConsoleDeliveryDetail, OperatorDeliveryTry } from '@trunkcall/contract';
+import type { ConsoleDeliveryDetail, InboundWebhookBody, OperatorDeliveryTry } from '@trunkcall/contract';
 import { useState, type ReactNode } from 'react';
 import { Link, useParams } from 'react-router';
 import { ask, read } from '../api.ts';
@@ -53,22 +53,34 @@ function DeliveryPage({ delivery }: { readonly delivery: ConsoleDeliveryDetail }
 }
 
 function factsOf(delivery: ConsoleDeliveryDetail): Record<string, ReactNode> {
-  const { call_id: call, next_try_at: next, ended_at: ended } = delivery;
+  const { next_try_at: next, ended_at: ended } = delivery;
   return {
     [words.to]: delivery.url,
-    [words.call]:
-      call === null ? (
-        words.test
-      ) : (
-        <Anchor component={Link} to={`/calls/${call}`} underline="always">
-          {call}
-        </Anchor>
-      ),
+    [words.call]: <Told delivery={delivery} />,
     [words.event]: <Code>{delivery.event_id}</Code>,
     [webhooks.last]: lastAnswer(delivery),
     ...(next === null ? {} : { [words.next]: show.precise(next) }),
     ...(ended === null ? {} : { [words.ended]: show.precise(ended) }),
   };
+}
+
+/** What the event tells of: a call, the Run of a call that came in, or nothing. */
+function Told({ delivery: { type, call_id: call, body } }: { readonly delivery: ConsoleDeliveryDetail }) {
+  const run = type === 'inbound.completed' ? runOf(body) : null;
+  if (call === null && run === null) return words.test;
+  return (
+    <Anchor component={Link} to={call === null ? `/runs/${run}` : `/calls/${call}`} underline="always">
+      {call ?? run}
+    </Anchor>
+  );
+}
+
+function runOf(body: string): string | null {
+  try {
+    return (JSON.parse(body) as InboundWebhookBody).data.id;
+  } catch {
+    return null;
+  }
 }
 
 function Replay({ delivery }: { readonly delivery: ConsoleDeliveryDetail }) {

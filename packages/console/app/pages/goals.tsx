@@ -68,7 +68,7 @@ function GoalTable({ goals }: { readonly goals: readonly ConsoleGoal[] }) {
         <Table.Tbody>
           {goals.map((goal) => (
             <Table.Tr key={goal.id}>
-              <Table.Td>
+              <Table.Td miw={150}>
                 <Anchor component={Link} to={`/goals/${goal.id}`} underline="always">
                   {goal.title}
                 </Anchor>

@@ -91,7 +91,7 @@ function KeyTable({ keys }: { readonly keys: readonly OperatorKey[] }) {
               <Table.Td>
                 <State tone={stateOf(key) === 'good' ? 'good' : 'quiet'}>{words.states[stateOf(key)]}</State>
               </Table.Td>
-              <Table.Td>{key.scopes.map((scope) => words.scopeNames[scope]).join(', ')}</Table.Td>
+              <Table.Td miw={180}>{key.scopes.map((scope) => words.scopeNames[scope]).join(', ')}</Table.Td>
               <Table.Td className="nowrap">{show.dateTime(key.created_at)}</Table.Td>
               <Table.Td className="nowrap">
                 {key.expires_at === null ? text.common.never : show.dateTime(key.expires_at)}

@@ -103,11 +103,11 @@ function NumberTable({ numbers }: { readonly numbers: readonly OperatorNumber[] 
                     </Text>
                   )}
                 </Table.Td>
-                <Table.Td>
+                <Table.Td miw={140}>
                   {number.account_id === null ? words.shared : words.own}
                   {number.is_default && <State tone="good">{words.isDefault}</State>}
                 </Table.Td>
-                <Table.Td>
+                <Table.Td miw={180}>
                   <Answering number={number} goals={goals.data?.data ?? []} />
                 </Table.Td>
                 <Table.Td>{refusedOf(number)}</Table.Td>

@@ -87,7 +87,7 @@ function PersonRow({ person }: { readonly person: ConsolePerson }) {
   const error = setRole.error ?? takeOut.error ?? reset.error;
   return (
     <Table.Tr>
-      <Table.Td>
+      <Table.Td miw={130}>
         {person.name}{' '}
         {isYou && (
           <Text span inherit c="dimmed">
@@ -96,7 +96,7 @@ function PersonRow({ person }: { readonly person: ConsolePerson }) {
         )}
       </Table.Td>
       <Table.Td>{person.email}</Table.Td>
-      <Table.Td>
+      <Table.Td miw={130}>
         {person.operator ? (
           text.roles.operator
         ) : (

@@ -106,7 +106,7 @@ function RunTable({ runs }: { readonly runs: readonly ConsoleRun[] }) {
                   {show.dateTime(run.created_at)}
                 </Anchor>
               </Table.Td>
-              <Table.Td>
+              <Table.Td miw={150}>
                 {run.title} v{run.run_spec.version}
               </Table.Td>
               <Table.Td className="nowrap">

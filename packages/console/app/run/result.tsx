@@ -1,7 +1,7 @@
-import { Anchor, Group, Stack, Table, Text } from '@mantine/core';
+import { Anchor, Group, Stack, Text } from '@mantine/core';
 import type { ConsoleRunDetail, Scalar } from '@trunkcall/contract';
 import { Link } from 'react-router';
-import { Scroll } from '../parts/page.tsx';
+import { ResultTable } from '../parts/result-table.tsx';
 import { isDrawing } from '../parts/run-state.tsx';
 import { shownValue } from '../parts/section.tsx';
 import { turnAddress } from '../parts/time-line.tsx';
@@ -12,40 +12,13 @@ const { run: words } = text;
 /** The result beside its schema; each value leads to the turns that it was drawn from. */
 export function Result({ run }: { readonly run: ConsoleRunDetail }) {
   const { result } = run;
-  return (
-    <Scroll label={words.result}>
-      {result === null && <Text c="dimmed">{whyNone(run)}</Text>}
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{words.field}</Table.Th>
-            <Table.Th>{words.value}</Table.Th>
-            <Table.Th>{words.evidence}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {Object.entries(run.result_schema.properties).map(([name, { description }]) => (
-            <Table.Tr key={name}>
-              <Table.Td miw={130}>
-                <Text fw={600} size="sm" className="break">
-                  {name}
-                </Text>
-                <Text size="sm" c="dimmed">
-                  {description}
-                </Text>
-              </Table.Td>
-              <Table.Td className="break">
-                {result === null ? '–' : shownValue(result[name] as Scalar | undefined)}
-              </Table.Td>
-              <Table.Td>
-                <Evidence field={name} evidence={run.evidence[name]} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Scroll>
-  );
+  const fields = Object.entries(run.result_schema.properties).map(([name, { description }]) => ({
+    name,
+    about: description,
+    value: result === null ? '–' : shownValue(result[name] as Scalar | undefined),
+    evidence: <Evidence field={name} evidence={run.evidence[name]} />,
+  }));
+  return <ResultTable fields={fields} note={result === null ? whyNone(run) : null} />;
 }
 
 function whyNone(run: ConsoleRunDetail): string {

@@ -1,7 +1,8 @@
-import { Button, Code, Stack, Table, Text, Title } from '@mantine/core';
+import { Button, Code, Stack, Text, Title } from '@mantine/core';
 import type { OperatorEvidence, Scalar } from '@trunkcall/contract';
 import { fieldsOf, type Draft } from '../goal/draft.ts';
-import { Scroll } from '../parts/page.tsx';
+import { ResultTable } from '../parts/result-table.tsx';
+import { shownValue } from '../parts/section.tsx';
 import { text } from '../text.ts';
 import { turnId } from './conversation.tsx';
 import type { TalkState } from './talk-state.ts';
@@ -54,44 +55,13 @@ interface FieldsProps {
 }
 
 function Fields({ draft, result, evidence, onShow }: FieldsProps) {
-  const fields = fieldsOf(draft.result_schema) ?? [];
-  return (
-    <Scroll label={words.result}>
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{runWords.field}</Table.Th>
-            <Table.Th>{runWords.value}</Table.Th>
-            <Table.Th>{runWords.evidence}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {fields.map(({ name, property }) => (
-            <Table.Tr key={name}>
-              <Table.Td>
-                <Text fw={600} size="sm" className="break">
-                  {name}
-                </Text>
-                <Text size="sm" c="dimmed">
-                  {property.description}
-                </Text>
-              </Table.Td>
-              <Table.Td className="break">{shown(result[name])}</Table.Td>
-              <Table.Td>
-                <Evidence field={name} evidence={evidence[name]} onShow={onShow} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Scroll>
-  );
-}
-
-function shown(value: Scalar | undefined): string {
-  if (value === undefined) return runWords.missing;
-  if (typeof value === 'boolean') return value ? text.common.yes : text.common.no;
-  return String(value);
+  const fields = (fieldsOf(draft.result_schema) ?? []).map(({ name, property }) => ({
+    name,
+    about: property.description,
+    value: shownValue(result[name]),
+    evidence: <Evidence field={name} evidence={evidence[name]} onShow={onShow} />,
+  }));
+  return <ResultTable fields={fields} />;
 }
 
 function Evidence({

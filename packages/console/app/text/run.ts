@@ -90,7 +90,7 @@ export const run = {
     pause: 'Pause',
     position: 'Position',
     speed: 'Speed',
-    callee: 'above: the callee',
+    callee: 'Above: the callee',
     us: 'below: the agent',
     noted: 'Playing or downloading it is noted in the audit log.',
     mayNot: 'There is a recording. Hearing it takes the role Author.',

@@ -3,7 +3,7 @@ export const webhooks = {
   title: 'Webhooks',
   about: 'Where the ends of this account’s calls are sent.',
   explained:
-    'The end of each call task and each one-shot call is posted as JSON to every endpoint here that wants it, and to the URL that came with the call. What is not answered with 2xx is sent again, for 28 hours, with the same bytes and the same id. Goal Runs are not sent: programs ask for them.',
+    'The end of each call task, each one-shot call and each call to one of your numbers is posted as JSON to every endpoint here that wants it, and to the URL that came with the call. What is not answered with 2xx is sent again, for 28 hours, with the same bytes and the same id. Other Goal Runs are not sent: programs ask for them.',
   create: 'New endpoint',
   endpoints: 'Endpoints',
   empty: 'No endpoints yet.',

@@ -37,10 +37,10 @@ export function EndpointTable({ endpoints }: { readonly endpoints: readonly Oper
                   {endpoint.description}
                 </Text>
               </Table.Td>
-              <Table.Td>
+              <Table.Td miw={160}>
                 <EndpointState endpoint={endpoint} />
               </Table.Td>
-              <Table.Td miw={160}>
+              <Table.Td miw={220}>
                 {endpoint.types.map((type) => (
                   <Text key={type} size="sm">
                     {words.typeNames[type]}

@@ -3,14 +3,17 @@ import {
   type ConsoleGoal,
   type ConsoleRole,
   type ConsoleSession,
+  type OperatorKey,
+  type OperatorList,
   type OperatorNumber,
 } from '@trunkcall/contract';
 import { Trunkcall } from '@trunkcall/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { actionsOf } from '../../../src/http/console/access.ts';
+import { statement } from '../../../src/storage/database.ts';
 import { databases } from '../../kit/database.ts';
 import { goalFile, publishGoal } from '../../kit/fixtures.ts';
-import { ids, startConsole, type ConsoleService, type Visitor } from './service.ts';
+import { ids, startConsole, type ConsoleRoute, type ConsoleService, type Visitor } from './service.ts';
 
 describe.each(databases)('what a role may do in the console on %s', (kind) => {
   let service: ConsoleService;
@@ -20,6 +23,7 @@ describe.each(databases)('what a role may do in the console on %s', (kind) => {
   let call = '';
   let run = '';
   let numberId: string;
+  let key = '';
   const people = {} as Record<ConsoleRole, Visitor>;
   beforeAll(async () => {
     service = await startConsole(kind);
@@ -42,6 +46,10 @@ describe.each(databases)('what a role may do in the console on %s', (kind) => {
     const added = { phone: '+12025550142', account: service.accountId };
     const entered = await people.operator.send('POST', '/numbers', added);
     ({ id: numberId } = (await entered.json()) as OperatorNumber);
+    const [created] = (
+      await people.owner.get<OperatorList<OperatorKey>>(`/accounts/${service.accountId}/keys`)
+    ).data;
+    key = created?.id ?? '';
   });
   afterAll(() => service.close());
 
@@ -49,6 +57,90 @@ describe.each(databases)('what a role may do in the console on %s', (kind) => {
     const made = await people.operator.send('POST', `/accounts/${service.accountId}/goals`, goalFile());
     return (await made.json()) as ConsoleGoal;
   }
+
+  /** What a viewer may send that is not GET: it changes nothing, or the own session alone. */
+  const forEverybody = [
+    'POST /session',
+    'POST /links/look',
+    'POST /links/follow',
+    'DELETE /session',
+    'POST /session/prolong',
+    'POST /session/password',
+    'POST /goals/check',
+  ];
+  /** Without these the body would be refused before the right is looked at. */
+  const bodies: Readonly<Record<string, unknown>> = {
+    'PATCH /accounts/:account': { region: 'US' },
+    'PATCH /numbers/:number': { label: 'Mine' },
+  };
+
+  /** A route's path with objects that are there. Throws: for a parameter that this test does not know. */
+  async function pathOf({ path }: ConsoleRoute): Promise<string> {
+    const { person } = await people.owner.get<ConsoleSession>('/session');
+    const objects: Readonly<Record<string, string | undefined>> = {
+      account: service.accountId,
+      goal: goal.id,
+      version: '1',
+      run,
+      call,
+      webhook,
+      delivery,
+      key,
+      number: numberId,
+      person: person.id,
+      trunk: 'simulated',
+      worker: ids.next('wrk'),
+    };
+    return path.replaceAll(/:(\w+)/g, (_whole, name: string) => {
+      const object = objects[name];
+      if (object === undefined) throw new Error(`which object stands for :${name}?`);
+      return object;
+    });
+  }
+
+  test('a viewer can change nothing, by any route that there is', async () => {
+    const noted = statement<{ count: bigint }>('count_notes', 'select count(*) from audit_log');
+    const notes = () => service.database.db.query(noted);
+    const before = await notes();
+    const changing = service.routes.filter(({ method }) => method !== 'GET');
+    const names = changing.map(({ method, path }) => `${method} ${path}`);
+    expect(names).toEqual(expect.arrayContaining(forEverybody));
+    expect(names.length).toBeGreaterThan(forEverybody.length + 20);
+    const answers: [string, number][] = [];
+    for (const [index, route] of changing.entries()) {
+      const name = names[index] ?? '';
+      if (forEverybody.includes(name)) continue;
+      const path = await pathOf(route);
+      const { status } = await people.viewer.send(route.method, path, bodies[name], { 'if-match': '"1"' });
+      answers.push([name, status]);
+    }
+    expect(answers.filter(([, status]) => status !== 403)).toEqual([]);
+    expect(await notes()).toEqual(before);
+  });
+
+  test('no route takes a change that a foreign page could have sent, from whomever', async () => {
+    const answers: [string, number][] = [];
+    for (const route of service.routes.filter(({ method }) => method !== 'GET')) {
+      const path = await pathOf(route);
+      for (const headers of [{ origin: 'https://evil.example' }, { 'x-trunkcall-console': '' }]) {
+        const { status } = await people.operator.send(route.method, path, undefined, headers);
+        answers.push([`${route.method} ${route.path}`, status]);
+      }
+    }
+    expect(answers.filter(([, status]) => status !== 403)).toEqual([]);
+  });
+
+  test('no route answers without a session but those that lead to one', async () => {
+    const open = ['POST /session', 'POST /links/look', 'POST /links/follow'];
+    const stranger = service.visitor();
+    const answers: [string, number][] = [];
+    for (const route of service.routes) {
+      const name = `${route.method} ${route.path}`;
+      if (open.includes(name)) continue;
+      answers.push([name, (await stranger.send(route.method, await pathOf(route))).status]);
+    }
+    expect(answers.filter(([, status]) => status !== 401)).toEqual([]);
+  });
 
   type Try = (who: Visitor) => Promise<Response>;
   const missing = ids.next('grun');
@@ -212,14 +304,6 @@ describe.each(databases)('what a role may do in the console on %s', (kind) => {
     for (const path of paths)
       expect([path, (await people.owner.send('GET', path)).status]).toEqual([path, 404]);
     expect((await people.owner.send('POST', `/goals/${theirs.id}/pause`)).status).toBe(404);
-  });
-
-  test('nothing is to be had without a session', async () => {
-    const stranger = service.visitor();
-    for (const path of ['/session', '/accounts', `/goals/${goal.id}`, '/live', '/audit', '/people']) {
-      const { status } = await stranger.send('GET', path);
-      expect([path, [401, 404].includes(status)]).toEqual([path, true]);
-    }
   });
 
   test('a role that is taken away is gone with the next request', async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { scopes, type ConsoleInvitation, type ConsoleRole } from '@trunkcall/contract';
+import type { FastifyPluginAsync } from 'fastify';
 import { createAcceptance } from '../../../src/acceptance/accept.ts';
 import { createAccount } from '../../../src/authoring/accounts.ts';
 import type { Agent } from '../../../src/agents/agent.ts';
@@ -51,6 +52,12 @@ export interface Visitor {
   get<T>(path: string): Promise<T>;
 }
 
+export interface ConsoleRoute {
+  readonly method: string;
+  /** Below `/console/api`, with parameters as `:name`. */
+  readonly path: string;
+}
+
 export interface ConsoleService {
   readonly database: TestDatabase;
   readonly origin: string;
@@ -58,6 +65,8 @@ export interface ConsoleService {
   readonly firstToken: string;
   readonly accountId: string;
   readonly otherAccountId: string;
+  /** Every route of the console's API but the two that answer for paths that are not there. */
+  readonly routes: readonly ConsoleRoute[];
   /** An API key of the account, with all scopes. */
   readonly apiKey: string;
   /** The directory of recordings. */
@@ -102,6 +111,7 @@ export async function startConsole(
       done();
     },
   });
+  const routes: ConsoleRoute[] = [];
   const readiness = () => [];
   const log = createLog('info', destination);
   const app = buildApp({
@@ -125,31 +135,34 @@ export async function startConsole(
     readiness,
     ready: async () => [],
     settings: defaultHttpSettings,
-    console: consoleRoutes({
-      db,
-      ids,
-      clock,
-      environment: 'test',
-      readiness,
-      providerProblems: () => [],
-      goalTester: scriptedGoalTester(clock),
-      rehearsals: createRehearsals({
+    console: noting(
+      routes,
+      consoleRoutes({
+        db,
+        ids,
         clock,
-        agents: [createScriptedAgent({ clock, synthesizer: synthesizer ?? null }), ...moreAgents],
-        extractor: createScriptedExtractor(),
+        environment: 'test',
+        readiness,
+        providerProblems: () => [],
+        goalTester: scriptedGoalTester(clock),
+        rehearsals: createRehearsals({
+          clock,
+          agents: [createScriptedAgent({ clock, synthesizer: synthesizer ?? null }), ...moreAgents],
+          extractor: createScriptedExtractor(),
+        }),
+        log,
+        facts,
+        onWanted: () => undefined,
+        publicUrl: publicUrl ?? null,
+        directory,
+        recordings,
+        endpoints: createEndpoints({ db, clock, ids, destinations, onDue: () => undefined }),
+        ringNumber: createRingNumber({ db, ids, network: null }),
+        legOf,
+        cancelRun: (runId, note) => cancelRun(db, { ids, clock }, () => undefined, runId, note),
+        stopCall: (callId, note) => stopCall(db, { ids, clock }, () => undefined, callId, note),
       }),
-      log,
-      facts,
-      onWanted: () => undefined,
-      publicUrl: publicUrl ?? null,
-      directory,
-      recordings,
-      endpoints: createEndpoints({ db, clock, ids, destinations, onDue: () => undefined }),
-      ringNumber: createRingNumber({ db, ids, network: null }),
-      legOf,
-      cancelRun: (runId, note) => cancelRun(db, { ids, clock }, () => undefined, runId, note),
-      stopCall: (callId, note) => stopCall(db, { ids, clock }, () => undefined, callId, note),
-    }),
+    ),
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
@@ -195,6 +208,7 @@ export async function startConsole(
     firstToken,
     accountId,
     otherAccountId,
+    routes,
     apiKey,
     recordings,
     logged: () => lines.join(''),
@@ -211,6 +225,18 @@ export async function startConsole(
       rmSync(directory, { recursive: true, force: true });
       rmSync(recordings, { recursive: true, force: true });
     },
+  };
+}
+
+/** A plugin that leaves the routes of the console's API in a list. */
+function noting(routes: ConsoleRoute[], plugin: FastifyPluginAsync): FastifyPluginAsync {
+  return async (app) => {
+    app.addHook('onRoute', ({ method, url }) => {
+      const path = /^\/console\/api(\/[^*]+)$/.exec(url)?.[1];
+      if (path === undefined || path === '/') return;
+      for (const one of [method].flat().filter((name) => name !== 'HEAD')) routes.push({ method: one, path });
+    });
+    await app.register(plugin);
   };
 }
 
