@@ -34,6 +34,7 @@ const brief: Brief = {
   resultSchema: { type: 'object', additionalProperties: false, properties: {}, required: [] },
   settings: { kind: 'realtime' },
   machine: 'hang_up',
+  menu: 'navigate',
   recorded: false,
   disclosure: true,
   transfer: null,
@@ -71,7 +72,7 @@ async function begin(id: number, calleePort: number): Promise<void> {
     clock,
     provider: { dialect: 'openai', url, apiKey: 'none', model: `call-${id}` },
   });
-  const sink = { turn: () => undefined, optedOut: () => undefined };
+  const sink = { turn: () => undefined, optedOut: () => undefined, answeredBy: () => undefined };
   const held = agent.converse(brief, leg, sink, stop.signal).then(() => leg.hangUp());
   calls.set(id, { hangUp: () => stop.abort(), over: held.then(() => undefined) });
   tell({ kind: 'begun', id, port: sound.port });

@@ -137,9 +137,22 @@ export const AgentSettings = Type.Unsafe<Static<(typeof agentSettings)[number]>>
 export type AgentSettings = Static<typeof AgentSettings>;
 
 export const MachinePolicy = enumeration(['hang_up', 'leave_message'], {
-  description: 'What to do when a machine answers.',
+  description: 'What to do when a machine answers that takes messages.',
 });
 export type MachinePolicy = Static<typeof MachinePolicy>;
+
+export const MenuPolicy = enumeration(['navigate', 'hang_up'], {
+  description:
+    'What to do when a keypad menu answers: press the keys that lead to a person, which is what is done without it, or hang up.',
+});
+export type MenuPolicy = Static<typeof MenuPolicy>;
+
+/** Who answered a call of ours. */
+export const AnsweredBy = enumeration(['human', 'menu', 'voicemail', 'announcement', 'uncertain'], {
+  description:
+    'Who answered: a person, a keypad menu, a machine that takes messages, a recording that says the number can not be reached, or nobody can tell.',
+});
+export type AnsweredBy = Static<typeof AnsweredBy>;
 
 export const CallingWindow = Type.Object(
   {
@@ -333,6 +346,7 @@ export const GoalFile = Type.Object(
       closed,
     ),
     machine: MachinePolicy,
+    menu: Type.Optional(MenuPolicy),
     record: Type.Optional(
       Type.Boolean({
         description:

@@ -5,7 +5,7 @@
 import { Type, type Static } from 'typebox';
 import { enumeration } from './enumeration.ts';
 import { scopes, type Scope } from './errors.ts';
-import type { Direction, GoalFile, Scalar, Variables } from './goal-file.ts';
+import type { AnsweredBy, Direction, GoalFile, Scalar, Variables } from './goal-file.ts';
 import type { UsageAmounts } from './usage.ts';
 import type { CallStatus, CallTask, OneShotCall } from './calls.ts';
 import type { MediaQuality } from './operator-system.ts';
@@ -284,6 +284,8 @@ export interface OperatorAttempt {
   readonly carrier: string;
   readonly state: 'dialing' | 'ringing' | 'answered' | 'ended';
   readonly outcome: string | null;
+  /** Who answered, as far as the agent could tell; null when nobody did, and for a Run that somebody called for. */
+  readonly answered_by: AnsweredBy | null;
   /** Whose doing the end was. */
   readonly ended_by: string | null;
   readonly provider_call_id: string | null;

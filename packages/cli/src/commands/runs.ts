@@ -104,6 +104,7 @@ function runDetail(run: OperatorRunDetail): string {
     attempt.carrier,
     attempt.state,
     attempt.outcome ?? '',
+    attempt.answered_by ?? '',
     attempt.ended_by ?? '',
     clockTime(attempt.dialed_at),
     attempt.ended_at === null ? '' : clockTime(attempt.ended_at),
@@ -121,7 +122,10 @@ function runDetail(run: OperatorRunDetail): string {
     section('Variables', table(['NAME', 'VALUE'], variables)),
     section(
       'Attempts',
-      table(['NO', 'ID', 'CARRIER', 'STATE', 'OUTCOME', 'ENDED BY', 'DIALED', 'ENDED'], attempts),
+      table(
+        ['NO', 'ID', 'CARRIER', 'STATE', 'OUTCOME', 'ANSWERED BY', 'ENDED BY', 'DIALED', 'ENDED'],
+        attempts,
+      ),
     ),
     section('Transcript', run.transcript.map(turnLine).join('\n') || 'none'),
     section('Evidence', table(['FIELD', 'VALUE', 'TURNS', 'QUOTE'], evidence)),

@@ -148,7 +148,11 @@ function Sections({
       <Section name="result" places={['result_schema']} wrong={wrong} about={about.result}>
         {schema('result_schema', sections.result)}
       </Section>
-      <Section name="calling" places={['voice', 'locale', 'targets', 'limits', 'machine']} wrong={wrong}>
+      <Section
+        name="calling"
+        places={['voice', 'locale', 'targets', 'limits', 'machine', 'menu']}
+        wrong={wrong}
+      >
         <Calling {...part} />
       </Section>
       <Section name="window" places={['calling_window']} wrong={wrong}>
@@ -294,6 +298,14 @@ function Calling({ draft, set, readOnly, wrong }: PartProps) {
         data={Object.entries(fields.machines).map(([value, label]) => ({ value, label }))}
         onChange={(event) => set('machine', event.currentTarget.value as GoalFile['machine'])}
         error={wrong('/machine')}
+      />
+      <NativeSelect
+        label={fields.menu}
+        disabled={readOnly}
+        value={draft.menu ?? 'navigate'}
+        data={Object.entries(fields.menus).map(([value, label]) => ({ value, label }))}
+        onChange={(event) => set('menu', event.currentTarget.value as NonNullable<GoalFile['menu']>)}
+        error={wrong('/menu')}
       />
     </SimpleGrid>
   );

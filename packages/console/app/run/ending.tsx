@@ -46,6 +46,7 @@ function facts(attempt: OperatorAttempt): Record<string, ReactNode> {
   const { answered_at: answered, ended_at: ended } = attempt;
   const talkedMs = answered === null || ended === null ? null : Date.parse(ended) - Date.parse(answered);
   const known: readonly (readonly [string, ReactNode])[] = [
+    [words.answeredBy, attempt.answered_by === null ? null : endings.answeredBy[attempt.answered_by]],
     [
       words.endedBy,
       attempt.ended_by === null ? null : (endings.endedBy[attempt.ended_by] ?? attempt.ended_by),

@@ -1,3 +1,5 @@
+import type { AnsweredBy } from '@trunkcall/contract';
+
 /** How calls end, in words: our outcomes, SIP statuses (RFC 3261), causes of the telephone network (ITU-T Q.850). */
 export const endings = {
   outcomes: {
@@ -21,6 +23,13 @@ export const endings = {
     waited_too_long: 'It waited too long for a line.',
     operator: 'Somebody stopped it.',
   } as Readonly<Record<string, string>>,
+  answeredBy: {
+    human: 'A person',
+    menu: 'A keypad menu',
+    voicemail: 'An answering machine',
+    announcement: 'An announcement that the number can not be reached',
+    uncertain: 'Nobody can tell',
+  } satisfies Record<AnsweredBy, string>,
   endedBy: {
     callee: 'The callee’s side',
     us: 'Our side',

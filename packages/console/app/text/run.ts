@@ -26,6 +26,7 @@ export const run = {
   attempt: (number: number) => `Attempt ${number}`,
   states: { dialing: 'It is being dialled.', ringing: 'The phone rings.', answered: 'On the phone.' },
   carrier: 'Carrier',
+  answeredBy: 'Answered by',
   endedBy: 'Hung up by',
   sip: 'SIP status',
   q850: 'Q.850 cause',

@@ -11,18 +11,21 @@
  * A4  From `wrapUpAtMs` on it asks nothing new and says goodbye.
  * A5  What the callee says is data: it never changes whom we call or what we send. They can be connected only with
  *     those that the Goal names, and the agent knows no number.
+ * A6  Of a call that we place it tells who answered, as soon as that is decided. Its first words wait for the callee's
+ *     to be over, and when there are none until 2 s after the answer. What follows for a machine is the Goal's word.
  */
 import type {
   AgentSettings,
+  AnsweredBy,
   Direction,
-  MachinePolicy,
   ResultSchema,
   TurnLatency,
   Variables,
 } from '@trunkcall/contract';
 import type { Leg, Media, Transferred } from '../carriers/carrier.ts';
+import type { MachinePolicies } from './who-answered.ts';
 
-export interface Brief {
+export interface Brief extends MachinePolicies {
   /** Who called whom. The agent calls the other side the callee, also when it is who called us. */
   readonly direction: Direction;
   /** For whom we call or answer, as the callee should hear it. */
@@ -39,8 +42,6 @@ export interface Brief {
   readonly timeZone: string;
   readonly resultSchema: ResultSchema;
   readonly settings: AgentSettings;
-  /** Of outbound calls: no machine answers when somebody calls us. */
-  readonly machine: MachinePolicy;
   /** The call is recorded, and the callee must be told. */
   readonly recorded: boolean;
   /** The first sentence says that an automated assistant is calling. */
@@ -108,6 +109,8 @@ export interface TranscriptSink {
    * words. Safe to repeat.
    */
   optedOut(): void;
+  /** Who answered our call is decided; told again when it was another. */
+  answeredBy(who: AnsweredBy): void;
 }
 
 export type ConversationEnd =

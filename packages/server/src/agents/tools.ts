@@ -36,12 +36,12 @@ const maxValueLength = 2_000;
 
 /** What fits the call: who called us is met by no menu, and an announcement asks for nothing. */
 export function toolsFor(
-  brief: Pick<Brief, 'resultSchema' | 'direction' | 'announcement' | 'transfer'>,
+  brief: Pick<Brief, 'resultSchema' | 'direction' | 'announcement' | 'menu' | 'transfer'>,
 ): readonly Tool[] {
   if (brief.announcement !== null) return [endCall];
   return [
     endCall,
-    ...(brief.direction === 'outbound' ? [pressKeys] : []),
+    ...(brief.direction === 'outbound' && brief.menu === 'navigate' ? [pressKeys] : []),
     optOut,
     ...(brief.direction === 'outbound' ? [reportMachine] : []),
     ...transferTool(brief.transfer?.targets ?? []),
@@ -67,7 +67,7 @@ const optOut = tool(
 const reportMachine = tool(
   'report_machine',
   'No person answered but a machine: `voicemail` asks for a message, `announcement` says that the number can not ' +
-    'be reached, `menu` offers keys but none that leads to a person. Call this instead of speaking. You will be ' +
+    'be reached, `menu` offers keys, but none that leads to a person, or you can not press any. Call this instead of speaking. You will be ' +
     'told what to do.',
   { kind: { type: 'string', enum: machines } },
 );

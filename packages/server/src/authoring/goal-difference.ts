@@ -33,6 +33,7 @@ const sections = [
   'agent',
   'limits',
   'machine',
+  'menu',
   'calling_window',
   'transfer',
   'callees',

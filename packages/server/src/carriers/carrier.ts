@@ -287,6 +287,8 @@ export interface AudioListener {
   key(key: string): void;
   /** An answering machine's beep was heard. */
   beep(): void;
+  /** The network's special information tones were heard (ITU-T E.180): an announcement follows. Of the first 10 s. */
+  informationTone(): void;
 }
 
 /**
@@ -321,6 +323,6 @@ export type Heard =
       readonly startedAtMs: number;
       readonly endedAtMs: number;
     }
-  | { readonly kind: 'beep'; readonly atMs: number }
+  | { readonly kind: 'beep' | 'information_tone'; readonly atMs: number }
   | { readonly kind: 'silence' }
   | { readonly kind: 'left' };

@@ -26,6 +26,7 @@ export function briefOf(content: GoalFile, variables: Variables, call: CallFacts
     resultSchema: content.result_schema,
     settings: content.agent,
     machine: content.machine,
+    menu: content.menu ?? 'navigate',
     recorded: content.record === true,
     disclosure,
     transfer,

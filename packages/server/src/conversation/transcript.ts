@@ -2,7 +2,7 @@ import type { Note, TranscriptSink, Turn } from '../agents/agent.ts';
 import { hasOptedOut } from '../agents/notes.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Ids } from '../platform/ids.ts';
-import { recordOptOut, recordTurn } from '../storage/attempts.ts';
+import { recordAnsweredBy, recordOptOut, recordTurn } from '../storage/attempts.ts';
 import type { Database } from '../storage/database.ts';
 import type { Lease } from '../storage/jobs.ts';
 import { persist } from '../storage/persist.ts';
@@ -79,6 +79,9 @@ export function createTranscript({ db, clock, ids, lease, attemptId, after }: Tr
       length += 1;
     },
     optedOut: keepOptOut,
+    answeredBy(who) {
+      persistNext(() => persist(db, clock, lease, recordAnsweredBy, [attemptId, who]));
+    },
     between(store) {
       const before = stored;
       const done = before.then(store);

@@ -99,6 +99,7 @@ export function createRehearsals(parts: {
           },
           // Nobody is noted: the callee is the author.
           optedOut: () => undefined,
+          answeredBy: () => undefined,
           flush: () => Promise.resolve(),
         },
         callLimitMs: callLimitOf(content),

@@ -144,6 +144,7 @@ async function hold(
       turn: (turn) => void (turns.length < maxTurns && turns.push(turn)),
       // Nobody is noted: the callee is simulated.
       optedOut: () => undefined,
+      answeredBy: () => undefined,
       flush: async () => undefined,
     },
     callLimitMs: callLimitOf(content),

@@ -155,6 +155,13 @@ function endText(slots: string, columns: string): string {
    select ${columns} from done d`;
 }
 
+/** Keeps who answered; the last word counts. Values: run id, fence, attempt id, who. */
+export const recordAnsweredBy = statement<{ readonly id: string }>(
+  'record_answered_by',
+  `with ${dialLease}
+   update attempts t set answered_by = $4 from held h where t.id = $3 and t.run_id = h.run_id returning t.id`,
+);
+
 /** Keeps what was measured of an attempt's sound. Values: run id, fence, attempt id, media (JSON text). */
 export const recordMedia = statement<{ readonly id: string }>(
   'record_media',

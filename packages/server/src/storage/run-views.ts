@@ -1,5 +1,12 @@
 /** Goal Runs as the operator sees them: with attempts, transcript, events and evidence. Reads only (I7). */
-import type { Direction, MediaQuality, Scalar, TurnLatency, Variables } from '@trunkcall/contract';
+import type {
+  AnsweredBy,
+  Direction,
+  MediaQuality,
+  Scalar,
+  TurnLatency,
+  Variables,
+} from '@trunkcall/contract';
 import type { Note } from '../agents/agent.ts';
 import { statement } from './database.ts';
 import { runColumns, type RunRow } from './runs.ts';
@@ -65,6 +72,7 @@ export interface AttemptRow {
   readonly carrier: string;
   readonly state: 'dialing' | 'ringing' | 'answered' | 'ended';
   readonly outcome: string | null;
+  readonly answered_by: AnsweredBy | null;
   readonly ended_by: string | null;
   readonly provider_call_id: string | null;
   readonly sip_status: number | null;
@@ -79,7 +87,7 @@ export interface AttemptRow {
 /** Values: run id. */
 export const listAttempts = statement<AttemptRow>(
   'operator_list_attempts',
-  `select id, number, carrier, state, outcome, ended_by, provider_call_id, sip_status, q850, note, media,
+  `select id, number, carrier, state, outcome, answered_by, ended_by, provider_call_id, sip_status, q850, note, media,
           dial_intent_at, answered_at, ended_at
    from attempts where run_id = $1 order by number`,
 );

@@ -137,7 +137,7 @@ export function agentConformance(name: string, build: () => AgentUnderTest | Pro
         const end = await agent.converse(
           brief,
           leg,
-          { turn: () => undefined, optedOut: () => undefined },
+          { turn: () => undefined, optedOut: () => undefined, answeredBy: () => undefined },
           stop.signal,
         );
         expect(end.kind).toBe('failed');

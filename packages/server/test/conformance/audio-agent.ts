@@ -109,7 +109,7 @@ export function audioAgentConformance(name: string, build: () => AudioAgentUnder
         const end = await agent.converse(
           brief,
           placed.leg,
-          { turn: () => undefined, optedOut: () => undefined },
+          { turn: () => undefined, optedOut: () => undefined, answeredBy: () => undefined },
           stop.signal,
         );
         expect(end.kind).toBe('failed');

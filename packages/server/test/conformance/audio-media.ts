@@ -17,6 +17,8 @@ export interface AudioPhones extends Phones {
   readonly menu: string;
   /** Answers, and plays the beep of an answering machine after a second. */
   readonly beeps: string;
+  /** Answers, and plays the tones before an announcement after a second; absent where no network is that has any. */
+  readonly announces?: string;
 }
 
 /** A sound that no line makes by itself: 160 bytes that are loud and never alike. */
@@ -32,14 +34,16 @@ interface Heard {
   readonly frames: Uint8Array[];
   readonly keys: string[];
   beeps: number;
+  informationTones: number;
 }
 
 function hear(leg: Leg<AudioMedia>): Heard {
-  const heard: Heard = { frames: [], keys: [], beeps: 0 };
+  const heard: Heard = { frames: [], keys: [], beeps: 0, informationTones: 0 };
   leg.media.listen({
     frame: (frame) => heard.frames.push(frame),
     key: (key) => heard.keys.push(key),
     beep: () => (heard.beeps += 1),
+    informationTone: () => (heard.informationTones += 1),
   });
   return heard;
 }
@@ -79,7 +83,12 @@ export function audioConformance(name: string, build: Build<AudioMedia, AudioPho
       expect(await leg.media.mark()).toBe('cleared');
       expect(await leg.media.clear()).toMatchObject({ droppedMs: 0 });
       await leg.media.sendDigits('1');
-      leg.media.listen({ frame: () => undefined, key: () => undefined, beep: () => undefined });
+      leg.media.listen({
+        frame: () => undefined,
+        key: () => undefined,
+        beep: () => undefined,
+        informationTone: () => undefined,
+      });
     });
 
     it('frames of 20 ms come, also while the callee is silent', async () => {
@@ -141,6 +150,16 @@ export function audioConformance(name: string, build: Build<AudioMedia, AudioPho
       const heard = hear(leg);
       await until(() => heard.beeps > 0, 'the beep');
       expect(heard.beeps).toBe(1);
+    });
+
+    it('the tones before an announcement are heard, and are no beep', async ({ skip }) => {
+      const { announces } = underTest.phones;
+      if (announces === undefined) return skip('no network here announces anything');
+      const leg = await placing.answered(announces);
+      const heard = hear(leg);
+      await until(() => heard.informationTones > 0, 'the tones');
+      await leg.clock.sleep(500);
+      expect(heard).toMatchObject({ informationTones: 1, beeps: 0 });
     });
   });
 }

@@ -1,5 +1,12 @@
 /** Holds one call on a carrier with an agent, as the service does, and draws its result. */
-import type { CallerBehavior, GoalFile, ResultSchema, ScriptedCallee, Variables } from '@trunkcall/contract';
+import type {
+  AnsweredBy,
+  CallerBehavior,
+  GoalFile,
+  ResultSchema,
+  ScriptedCallee,
+  Variables,
+} from '@trunkcall/contract';
 import type { Agent, Brief, ConversationEnd, TransferOffer, Turn } from '../../src/agents/agent.ts';
 import { hasOptedOut } from '../../src/agents/notes.ts';
 import { createScriptedAgent } from '../../src/agents/scripted/scripted-agent.ts';
@@ -69,6 +76,8 @@ export type HeldCall =
       readonly turns: readonly Turn[];
       /** When the agent told that the callee wants no more calls, and after how many turns. */
       readonly optOut: { readonly atMs: number; readonly turns: number } | null;
+      /** Who answered, as the agent told it, one after the other. */
+      readonly answers: readonly AnsweredBy[];
       readonly drawn: DrawnResult;
       readonly limitReached: boolean;
       readonly lengthMs: number;
@@ -97,6 +106,7 @@ export async function holdCall(options: CallOptions = {}): Promise<HeldCall> {
 
   const { leg } = placed;
   const turns: Turn[] = [];
+  const answers: AnsweredBy[] = [];
   let optOut: { readonly atMs: number; readonly turns: number } | null = null;
   const keepOptOut = () => (optOut ??= { atMs: leg.clock.now(), turns: turns.length });
   const sink = {
@@ -105,6 +115,7 @@ export async function holdCall(options: CallOptions = {}): Promise<HeldCall> {
       turns.push(turn);
     },
     optedOut: () => void keepOptOut(),
+    answeredBy: (who: AnsweredBy) => void answers.push(who),
   };
   const brief = briefFor({
     ...options,
@@ -123,7 +134,17 @@ export async function holdCall(options: CallOptions = {}): Promise<HeldCall> {
   const end = await agent.converse(brief, leg, sink, signal);
   const legEnd = end.kind === 'transferred' ? await leg.ended : await leg.hangUp();
   const drawn = await drawResult({ resultSchema, turns }, createScriptedExtractor(), signal);
-  return { kind: 'talked', end, legEnd, turns, optOut, drawn, limitReached, lengthMs: leg.clock.now() };
+  return {
+    kind: 'talked',
+    end,
+    legEnd,
+    turns,
+    answers,
+    optOut,
+    drawn,
+    limitReached,
+    lengthMs: leg.clock.now(),
+  };
 }
 
 /** The leg of somebody who calls us. */
@@ -163,6 +184,7 @@ export function briefFor(over: Partial<Omit<Brief, 'resultSchema'>> & Pick<Brief
     resultSchema: over.resultSchema,
     settings: { kind: 'scripted' },
     machine: over.machine ?? 'hang_up',
+    menu: over.menu ?? 'navigate',
     recorded: over.recorded ?? false,
     disclosure: over.disclosure ?? true,
     transfer: over.transfer ?? null,

@@ -6,7 +6,7 @@ import type { ScalarProperty } from '@trunkcall/contract';
 import { localeFor } from '../../src/agents/scripted/locales/locale.ts';
 import { dayAt } from '../../src/agents/scripted/understanding/dates.ts';
 import { understand } from '../../src/agents/scripted/understanding/understand.ts';
-import { keyForPerson } from '../../src/agents/scripted/who-answered.ts';
+import { keyForPerson } from '../../src/agents/who-answered.ts';
 import { testClock } from '../conformance/hold-call.ts';
 import type { Answer, ChatMessageIn } from './openai-server.ts';
 

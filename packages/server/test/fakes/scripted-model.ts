@@ -61,7 +61,7 @@ export function scriptedModel(now: number): Model {
     const step = nextStep(
       script,
       dialogue,
-      heard === null ? silence : { kind: 'heard', text: heard, late: false },
+      heard === null ? silence : { kind: 'heard', text: heard, lastedMs: 0, late: false },
     );
     ({ dialogue } = step);
     const reply = replyOf(step, opening);
@@ -115,6 +115,7 @@ function readInstructions(instructions: string, now: number): { locale: Locale; 
     title,
     // What to do about a machine is told to the model when it meets one.
     machine: 'leave_message',
+    menu: 'navigate',
     fields: asked.map(({ field, type, values, required, description }) => ({
       name: field,
       property: { type, description, ...(values === undefined ? {} : { enum: values }) },

@@ -1,14 +1,14 @@
 /**
  * What a leg that carries sound lets us hear without understanding words: keys, a voice, an answering machine's
- * beep.
+ * beep, the network's tones before an announcement.
  *
- *   the line ──▶ kept in order, at most 32 ──▶ hear        a key, a voice, a beep ──▶ whoever speaks for us stops
+ *   the line ──▶ kept in order, at most 32 ──▶ hear        a key, a voice, a tone ──▶ whoever speaks for us stops
  */
 import { decodeG711, FRAME_SAMPLES } from '@trunkcall/sip';
 import type { AudioMedia, Leg } from '../../carriers/carrier.ts';
 import { hangOverMs, VoiceActivity } from './voice-activity.ts';
 
-export type AudioHeard = Entry | Voice | Beep | { readonly kind: 'silence' } | { readonly kind: 'left' };
+export type AudioHeard = Entry | Voice | Tone | { readonly kind: 'silence' } | { readonly kind: 'left' };
 
 /** Keys that belong together, `0-9*#` each. */
 interface Entry {
@@ -25,14 +25,14 @@ interface Voice {
   readonly endedAtMs: number;
 }
 
-interface Beep {
-  readonly kind: 'beep';
+interface Tone {
+  readonly kind: 'beep' | 'information_tone';
   readonly atMs: number;
 }
 
-type Sound = Voice | Beep | { readonly kind: 'key'; readonly key: string; readonly atMs: number };
+type Sound = Voice | Tone | { readonly kind: 'key'; readonly key: string; readonly atMs: number };
 
-/** Who may cut us short: whoever presses a key, or also whoever speaks. A beep always does. */
+/** Who may cut us short: whoever presses a key, or also whoever speaks. A tone always does. */
 export type Interrupter = 'keys' | 'keys_and_voice';
 
 export interface Interruption {
@@ -74,7 +74,8 @@ export class Ear {
         this.#takeFrame(frame);
       },
       key: (key) => this.#takeKey(key),
-      beep: () => this.#takeBeep(),
+      beep: () => this.#takeTone('beep'),
+      informationTone: () => this.#takeTone('information_tone'),
     });
     void leg.ended.then(() => {
       this.#over = true;
@@ -166,9 +167,9 @@ export class Ear {
     if (/^[0-9*#]$/.test(key)) this.#keep({ kind: 'key', key, atMs: this.#leg.clock.now() });
   }
 
-  #takeBeep(): void {
+  #takeTone(kind: Tone['kind']): void {
     this.#voice.reset();
-    this.#keep({ kind: 'beep', atMs: this.#leg.clock.now() });
+    this.#keep({ kind, atMs: this.#leg.clock.now() });
   }
 
   #keepVoice(endedAtMs: number): void {

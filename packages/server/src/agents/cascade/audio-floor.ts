@@ -1,7 +1,7 @@
 /**
  * Does what the turn-taking decides (`turn-taking.ts`) on a leg that carries sound.
  *
- *   frames ─▶ voice detector ─▶ turn-taking ─▶ words, keys and beeps, kept until heard
+ *   frames ─▶ voice detector ─▶ turn-taking ─▶ words, keys and tones, kept until heard
  *      └────▶ transcriber ───────▲    └──────▶ our speech: hold, resume, yield
  */
 import { decodeG711, FRAME_MS, FRAME_SAMPLES } from '@trunkcall/sip';
@@ -47,11 +47,8 @@ export class AudioFloor implements ConversationFloor {
       key: (key) => {
         if (/^[0-9*#]$/.test(key)) this.#apply({ kind: 'key', key, atMs: this.#now });
       },
-      beep: () => {
-        if (this.#closed) return;
-        this.#apply({ kind: 'beep' });
-        this.#keep({ kind: 'beep', atMs: this.#now });
-      },
+      beep: () => this.#takeTone('beep'),
+      informationTone: () => this.#takeTone('information_tone'),
     });
     void options.leg.ended.then(() => this.#end());
   }
@@ -128,6 +125,13 @@ export class AudioFloor implements ConversationFloor {
     this.#segmentMs += FRAME_MS;
     if (this.#floor.kind === 'hearing' && this.#segmentMs >= maxSegmentMs)
       this.#apply({ kind: 'segment_full', atMs: this.#now });
+  }
+
+  /** Neither is a voice. */
+  #takeTone(kind: 'beep' | 'information_tone'): void {
+    if (this.#closed) return;
+    this.#apply({ kind: 'beep' });
+    this.#keep({ kind, atMs: this.#now });
   }
 
   #apply(event: FloorEvent): void {

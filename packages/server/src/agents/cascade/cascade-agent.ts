@@ -81,6 +81,7 @@ export function createCascadeAgent(parts: CascadeAgentOptions): Agent {
           callerName: withoutFinalStop(brief.callerName),
           title: withoutFinalStop(brief.title),
           machine: brief.machine,
+          menu: brief.menu,
         },
         clock: leg.clock,
         floor,

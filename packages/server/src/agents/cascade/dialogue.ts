@@ -10,18 +10,27 @@
  *
  * D1  It ends: silences, turns, repetitions, goodbyes and answers without words are bounded.
  */
-import type { Direction, MachinePolicy } from '@trunkcall/contract';
+import type { Direction } from '@trunkcall/contract';
 import type { Transferred } from '../../carriers/carrier.ts';
 import type { ConversationEnd, Note } from '../agent.ts';
 import { notConnected } from '../prompt.ts';
 import type { ToolUse } from '../tools.ts';
 import type { Grammar, Texts } from '../scripted/locales/locale.ts';
 import { fold } from '../scripted/understanding/text.ts';
-import { whoAnswered } from '../scripted/who-answered.ts';
+import {
+  firstWordsMs,
+  nextAnswer,
+  openAtMs,
+  treatmentOf,
+  unanswered,
+  type Answer,
+  type MachinePolicies,
+  type Sign,
+} from '../who-answered.ts';
 import type { Cue } from './cues.ts';
 
 /** What stays the same for one call. */
-export interface Script {
+export interface Script extends MachinePolicies {
   readonly texts: Texts;
   readonly grammar: Grammar;
   readonly direction: Direction;
@@ -29,7 +38,6 @@ export interface Script {
   readonly announcement: string | null;
   readonly callerName: string;
   readonly title: string;
-  readonly machine: MachinePolicy;
 }
 
 export interface Dialogue {
@@ -51,12 +59,20 @@ export interface Dialogue {
   readonly wordless: number;
   /** The last words were a menu's. */
   readonly menu: boolean;
+  /** Who answered our call. */
+  readonly answer: Answer;
 }
 
 export type DialogueEvent =
-  | { readonly kind: 'heard'; readonly text: string; readonly late: boolean }
+  | {
+      readonly kind: 'heard';
+      readonly text: string;
+      /** How long it took, milliseconds. */
+      readonly lastedMs: number;
+      readonly late: boolean;
+    }
   | { readonly kind: 'silence'; readonly late: boolean }
-  | { readonly kind: 'beep' }
+  | { readonly kind: 'beep' | 'information_tone' }
   /** We have spoken, or were cut short. `uses` are the tools that the model asked for. */
   | {
       readonly kind: 'spoken';
@@ -100,12 +116,12 @@ const maxSilences = 2;
 const maxRepeats = 4;
 const maxGoodbyes = 3;
 const maxWordless = 3;
-/** A machine is known by its beep within so many turns of it. */
+/** A machine that goes on for so many turns never beeps. */
 const machineTurns = 8;
 
-/** Milliseconds. The first words decide who answered, within 2 s. */
+/** Milliseconds. */
 const patience = {
-  opening: 2_000,
+  opening: openAtMs.outbound,
   talking: 8_000,
   menu: 20_000,
   recording: 15_000,
@@ -125,33 +141,34 @@ const start: Dialogue = {
   goodbyes: 0,
   wordless: 0,
   menu: false,
+  answer: unanswered,
 };
 
-/** Somebody who called us waits for our words, milliseconds. */
-const greetingMs = 500;
-
-export function begin(script: Pick<Script, 'direction' | 'announcement' | 'texts' | 'callerName'>): Step {
-  const { texts, callerName, announcement } = script;
+/** `atMs`: leg time. */
+export function begin(
+  script: Pick<Script, 'direction' | 'announcement' | 'texts' | 'callerName'>,
+  atMs: number,
+): Step {
+  const { texts, callerName, announcement, direction } = script;
   if (announcement !== null) {
     const sentences = [texts.disclosure(callerName), announcement, texts.goodbye];
     return act(closing(start, { kind: 'finished' }), { kind: 'say', sentences });
   }
-  return script.direction === 'inbound'
-    ? act(start, { kind: 'listen', withinMs: greetingMs })
-    : listen(start);
+  return act(start, { kind: 'listen', withinMs: firstWordsMs(direction, atMs) });
 }
 
-export function nextStep(script: Script, dialogue: Dialogue, event: DialogueEvent): Step {
+export function nextStep(script: Script, before: Dialogue, event: DialogueEvent): Step {
+  const dialogue = { ...before, answer: signsOf(before, event).reduce(answering(script), before.answer) };
   switch (event.kind) {
     case 'heard':
       return heard(script, dialogue, event.text, event.late);
     case 'silence':
       return silent(script, dialogue, event.late);
     case 'beep':
-      // In a conversation it was something else, and who called us is no machine that answers.
-      return dialogue.turns < machineTurns && script.direction === 'outbound'
-        ? metMachine(script, dialogue, true)
-        : listen(dialogue);
+    case 'information_tone':
+      return treatmentNow(script, dialogue) === 'talk'
+        ? listen(dialogue)
+        : metMachine(script, dialogue, event.kind === 'beep');
     case 'spoken':
       return spoken(script, { ...dialogue, disclosed: dialogue.disclosed || event.disclosed }, event);
     case 'pressed':
@@ -176,6 +193,37 @@ function connect(dialogue: Dialogue, to: string): Step {
   return act({ ...dialogue, phase: 'connecting', connectTo: to }, { kind: 'transfer', to });
 }
 
+/** Who called us is no machine that answers. */
+function answering({ direction, grammar }: Script) {
+  return (answer: Answer, sign: Sign) =>
+    direction === 'inbound' ? answer : nextAnswer(answer, sign, grammar);
+}
+
+/** What an event tells of who answered. */
+function signsOf({ disclosed: introduced }: Dialogue, event: DialogueEvent): Sign[] {
+  switch (event.kind) {
+    case 'heard':
+      return [{ kind: 'words', text: event.text, lastedMs: event.lastedMs, introduced }];
+    case 'silence':
+    case 'beep':
+    case 'information_tone':
+      return [{ kind: event.kind }];
+    case 'spoken':
+      return event.uses.flatMap((use): Sign[] => {
+        if (use.kind === 'report_machine') return [{ kind: 'report', who: use.machine }];
+        return use.kind === 'note' ? [{ kind: 'engaged' }] : [];
+      });
+    case 'pressed':
+    case 'transferred':
+    case 'failed':
+      return [];
+  }
+}
+
+function treatmentNow(script: Script, { answer }: Dialogue) {
+  return answer.now === null ? 'talk' : treatmentOf(answer.now, script);
+}
+
 function heard(script: Script, before: Dialogue, text: string, late: boolean): Step {
   const folded = fold(text);
   const repeats = folded === before.lastHeard ? before.repeats + 1 : 1;
@@ -184,13 +232,10 @@ function heard(script: Script, before: Dialogue, text: string, late: boolean): S
   const wantsNoCalls = script.grammar.optOut.test(folded) && before.end?.kind !== 'opted_out';
   if (dialogue.phase === 'closing' && !wantsNoCalls) return again(script, dialogue);
   if (dialogue.phase === 'recording') return unknown(listenToMachine(script, dialogue));
-  if (dialogue.phase === 'opening' && script.direction === 'outbound') {
-    const who = whoAnswered(text, script.grammar);
-    if (who === 'voicemail' || who === 'announcement')
-      return unknown(metMachine(script, dialogue, false, who));
-    if (who === 'menu')
-      return unknown(reply(script, { ...dialogue, menu: true }, 'menu', { quiet: true, closing: late }));
-  }
+  const treatment = treatmentNow(script, dialogue);
+  if (treatment === 'navigate')
+    return unknown(reply(script, { ...dialogue, menu: true }, 'menu', { quiet: true, closing: late }));
+  if (treatment !== 'talk') return unknown(metMachine(script, dialogue, false));
   if (wantsNoCalls) return { ...optOut(script, dialogue), note: { kind: 'opted_out' } };
   const talking: Dialogue = { ...dialogue, phase: 'talking' };
   if (turns >= maxTurns || repeats >= maxRepeats) return outOfTime(script, talking);
@@ -233,7 +278,7 @@ function spoken(
   if (use('opt_out') !== undefined) return optOut(script, dialogue);
   const machine = use('report_machine')?.machine;
   if (machine === 'menu') return listenedInVain(dialogue);
-  if (machine !== undefined) return metMachine(script, dialogue, false, machine);
+  if (machine !== undefined) return metMachine(script, dialogue, false);
   // Who cuts us short has something to say first.
   if (interrupted) return listen(dialogue);
   const keys = use('press_keys')?.keys;
@@ -267,14 +312,9 @@ function again(script: Script, dialogue: Dialogue): Step {
   return say(script, { ...dialogue, goodbyes: dialogue.goodbyes + 1 }, [script.texts.goodbye]);
 }
 
-function metMachine(
-  script: Script,
-  dialogue: Dialogue,
-  beeped: boolean,
-  what: 'voicemail' | 'announcement' = 'voicemail',
-): Step {
+function metMachine(script: Script, dialogue: Dialogue, beeped: boolean): Step {
   if (dialogue.phase === 'closing') return end(dialogue);
-  if (script.machine === 'hang_up' || what === 'announcement') {
+  if (treatmentNow(script, dialogue) === 'hang_up') {
     return end(closing(dialogue, { kind: 'machine', did: 'hang_up' }));
   }
   if (!beeped) return listen({ ...dialogue, phase: 'recording', repeats: 0 });

@@ -5,6 +5,7 @@ import type { Brief, ConversationEnd, Note } from '../agent.ts';
 import { latencyOf } from '../latency.ts';
 import { keysTurn, transferTurn } from '../marks.ts';
 import { withNote } from '../notes.ts';
+import { tellAnswer } from '../who-answered.ts';
 import { readToolCall, toolsFor, type ToolUse, type ToolCall } from '../tools.ts';
 import { systemMessage } from './cues.ts';
 import { begin, nextStep, type Act, type DialogueEvent, type Script, type Step } from './dialogue.ts';
@@ -65,12 +66,14 @@ const fillerAfterMs = 1_500;
 
 export async function holdTalk(talk: Talk): Promise<ConversationEnd> {
   const history = new History();
-  for (let step = begin(talk.script); ;) {
+  for (let step = begin(talk.script, talk.clock.now()); ;) {
     if (step.act.kind === 'end') return step.act.end;
     const event = await perform(talk, history, step.act);
     if (talk.signal.aborted) return { kind: 'failed', note: 'aborted' };
     if (event === 'left') return leftBy(step);
+    const { answer } = step.dialogue;
     step = nextStep(talk.script, step.dialogue, event.event);
+    tellAnswer(talk.log, answer, step.dialogue.answer);
     if (event.turn !== null) {
       const notes = step.note === null ? [] : [step.note];
       talk.log.hold({ ...event.turn, speaker: step.speaker, notes, latency: null });
@@ -133,7 +136,8 @@ async function listen(talk: Talk, history: History, patienceMs: number): Promise
     case 'left':
       return 'left';
     case 'beep':
-      return only({ kind: 'beep' });
+    case 'information_tone':
+      return only({ kind: heard.kind });
     case 'failed':
       return only({ kind: 'failed', part: 'ears', note: heard.note });
     case 'silence':
@@ -143,7 +147,12 @@ async function listen(talk: Talk, history: History, patienceMs: number): Promise
       history.heard(heard.text);
       talk.wait.begin(heard.endedAtMs, talk.clock.now());
       return {
-        event: { kind: 'heard', text: heard.text, late: isLate(talk) },
+        event: {
+          kind: 'heard',
+          text: heard.text,
+          lastedMs: heard.endedAtMs - heard.startedAtMs,
+          late: isLate(talk),
+        },
         turn: { text: heard.text, offsetMs: heard.startedAtMs, interrupted: false },
       };
   }

@@ -1,3 +1,4 @@
+import type { AnsweredBy } from '@trunkcall/contract';
 import type { Note, TranscriptSink, Turn } from '../agent.ts';
 import { hasOptedOut, withNotes } from '../notes.ts';
 
@@ -27,6 +28,10 @@ export class TurnLog {
     this.#sink.optedOut();
   }
 
+  answeredBy(who: AnsweredBy): void {
+    this.#sink.answeredBy(who);
+  }
+
   /** Reports the held turn, if there is one, with what was noted about it. */
   release(notes: readonly Note[]): void {
     const held = this.#held;
@@ -51,6 +56,6 @@ export class TurnLog {
   /** Reports what is held, and nothing that comes later: the conversation is over. */
   close(): void {
     this.release([]);
-    this.#sink = { turn: () => undefined, optedOut: () => undefined };
+    this.#sink = { turn: () => undefined, optedOut: () => undefined, answeredBy: () => undefined };
   }
 }

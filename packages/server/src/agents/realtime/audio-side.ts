@@ -48,6 +48,7 @@ export function audioSide(leg: Leg<AudioMedia>, sound: Dialect['sound'], convers
     },
     key: (key) => conversation.take({ kind: 'key', key }),
     beep: () => conversation.take({ kind: 'beep' }),
+    informationTone: () => conversation.take({ kind: 'information_tone' }),
   });
   void leg.ended.then(() => conversation.take({ kind: 'left', playedMs: media.playedMs() }));
 

@@ -6,9 +6,11 @@ import {
   forgetTransfer,
   interrupt,
   maxGoodbyes,
+  noticeAnswer,
   send,
   startTurn,
   startWaiting,
+  treatmentNow,
   want,
 } from './moves.ts';
 import type { Draft } from './session.ts';
@@ -58,18 +60,50 @@ export function tookTurn(draft: Draft, itemId: string, stoppedAtMs: number): voi
 }
 
 /** On a leg at the level of sentences: words instead of sound. */
-export function said(draft: Draft, key: string, text: string, startedAtMs: number): void {
+export function said(
+  draft: Draft,
+  { text, startedAtMs, endedAtMs }: { text: string; startedAtMs: number; endedAtMs: number },
+): void {
+  const key = `said_${startedAtMs}`;
   send(draft, message('user', text));
   forgetTransfer(draft);
   startTurn(draft, { key, speaker: speakerOf(draft), offsetMs: startedAtMs });
   draft.lastCallee = key;
   draft.activeAtMs = draft.atMs;
   noticeRepeats(draft, text);
+  noticeWords(draft, key, text, endedAtMs - startedAtMs);
   answer(draft, false);
   draft.order = changeTurn(endTurn(draft.order, key, draft.atMs), key, {
     text,
     complete: draft.wanted === null,
   });
+}
+
+/** What the words tell of who answered; to a machine that wants none nothing more is said. */
+function noticeWords(draft: Draft, key: string, text: string, lastedMs: number | null): void {
+  if (text.trim() === '' || draft.machine !== 'none') return;
+  const { now } = draft.answer;
+  noticeAnswer(draft, { kind: 'words', text, lastedMs, introduced: draft.disclosed });
+  const treatment = treatmentNow(draft);
+  // A menu is the model's to navigate.
+  const known = draft.answer.now === now || treatment === 'talk' || treatment === 'navigate';
+  if (known || draft.ending !== null || draft.end !== null) return;
+  draft.order = changeTurn(draft.order, key, { speaker: 'unknown' });
+  interrupt(draft, false);
+  metMachine(draft);
+}
+
+/** Does with a machine what the Goal says. */
+export function metMachine(draft: Draft): void {
+  if (treatmentNow(draft) !== 'leave_message') {
+    return finish(draft, { kind: 'machine', did: 'hang_up' });
+  }
+  if (draft.machine === 'none') {
+    draft.machine = 'awaiting_beep';
+    draft.machineAtMs = draft.atMs;
+    draft.wanted = null;
+  }
+  if (draft.beeped) leaveMessage(draft);
 }
 
 /** A sentence said over and over again comes from a machine: we wrap up rather than talk to it for ever. */
@@ -89,6 +123,7 @@ export function writtenDown(draft: Draft, itemId: string, text: string | null): 
   const asks = draft.asked !== null || draft.responseId !== null || draft.wanted !== null;
   const answering = asks || draft.plan.answersByItself;
   const key = turnOf(draft, itemId);
+  noticeWords(draft, key, text ?? '', null);
   draft.order = changeTurn(draft.order, key, {
     text: text ?? '',
     complete: (text ?? '') === '' || !answering || key !== draft.lastCallee,
@@ -115,6 +150,7 @@ export function keysEntered(draft: Draft): void {
   const { keys } = draft;
   draft.keys = '';
   const key = `keys_${draft.keysAtMs}`;
+  if (draft.opened) noticeAnswer(draft, { kind: 'engaged' });
   send(draft, message('user', `(The person pressed these telephone keys: ${keys})`));
   startTurn(draft, { key, speaker: 'user', offsetMs: draft.keysAtMs });
   draft.order = changeTurn(draft.order, key, { text: keys, complete: true });
@@ -122,12 +158,12 @@ export function keysEntered(draft: Draft): void {
   answer(draft, false);
 }
 
-/** An answering machine records now; who called us is none. */
-export function beeped(draft: Draft): void {
-  if (draft.plan.direction === 'inbound') return;
-  draft.beeped = true;
-  if (draft.plan.machine === 'hang_up') return finish(draft, { kind: 'machine', did: 'hang_up' });
-  leaveMessage(draft);
+/** An answering machine records now, or an announcement follows; in a conversation it was something else. */
+export function sounded(draft: Draft, kind: 'beep' | 'information_tone'): void {
+  noticeAnswer(draft, { kind });
+  if (treatmentNow(draft) === 'talk') return;
+  draft.beeped ||= kind === 'beep';
+  metMachine(draft);
 }
 
 export function leaveMessage(draft: Draft): void {

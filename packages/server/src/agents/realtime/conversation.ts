@@ -149,6 +149,8 @@ export class Conversation {
         return this.#options.transcript.turn(effect.turn);
       case 'opted_out':
         return this.#options.transcript.optedOut();
+      case 'answered_by':
+        return this.#options.transcript.answeredBy(effect.who);
       case 'await_words':
         void this.#options.clock.sleep(lastWordsMs, this.#over.signal).then((due) => {
           if (due) this.take({ kind: 'give_up' });

@@ -7,6 +7,7 @@ import { message, truncate, type ClientEvent } from './client-events.ts';
 import type { Draft, Session, Wanted } from './session.ts';
 import { beginTurn, changeTurn, takeAllTurns, takeTurns, type PendingTurn } from './turn-order.ts';
 import { latencyOf } from '../latency.ts';
+import { nextAnswer, treatmentOf, type Sign } from '../who-answered.ts';
 import { cutOff, orphan, silentVoice, wasCut, type HeardMessage } from './voice.ts';
 
 /** A response that runs, we do not know under which id. */
@@ -270,6 +271,19 @@ export function connected(draft: Draft): void {
   if (draft.reconnections === 0 || !draft.opened) return;
   for (const { role, text } of draft.history) send(draft, message(role, text));
   want(draft, 'bridge');
+}
+
+// ---- Who answered
+
+/** Takes a sign of who answered our call; who called us is no machine. */
+export function noticeAnswer(draft: Draft, sign: Sign): void {
+  const { direction, grammar } = draft.plan;
+  if (direction === 'outbound') draft.answer = nextAnswer(draft.answer, sign, grammar);
+}
+
+/** What to do with whoever is on the line. */
+export function treatmentNow({ plan, answer }: Draft): ReturnType<typeof treatmentOf> {
+  return answer.now === null ? 'talk' : treatmentOf(answer.now, plan);
 }
 
 // ---- Turns and the end

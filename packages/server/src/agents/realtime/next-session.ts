@@ -63,10 +63,15 @@ export type SessionEvent =
       readonly startedAtMs: number;
       readonly interrupted: boolean;
     }
-  | { readonly kind: 'callee_said'; readonly text: string; readonly startedAtMs: number }
+  | {
+      readonly kind: 'callee_said';
+      readonly text: string;
+      readonly startedAtMs: number;
+      readonly endedAtMs: number;
+    }
   | { readonly kind: 'transfer_ended'; readonly outcome: Transferred }
   | { readonly kind: 'key'; readonly key: string }
-  | { readonly kind: 'beep' }
+  | { readonly kind: 'beep' | 'information_tone' }
   | { readonly kind: 'left'; readonly playedMs: number }
   | { readonly kind: 'aborted'; readonly playedMs: number }
   /** No more words are awaited. */
@@ -89,6 +94,8 @@ export function nextSession(plan: Plan, session: Session, event: SessionEvent, a
   const draft: Draft = { ...session, plan, atMs, effects: [] };
   take(draft, event);
   fireTimers(draft);
+  const { by } = draft.answer;
+  if (by !== null && by !== session.answer.by) draft.effects.push({ kind: 'answered_by', who: by });
   reportTurns(draft);
   askIfPossible(draft);
   if (draft.end !== null && !awaitsWords(draft)) lastWords(draft);
@@ -132,13 +139,14 @@ function take(draft: Draft, event: SessionEvent): void {
     case 'we_said':
       return weSaid(draft, event);
     case 'callee_said':
-      return callee.said(draft, `said_${event.startedAtMs}`, event.text, event.startedAtMs);
+      return callee.said(draft, event);
     case 'transfer_ended':
       return transferEnded(draft, event.outcome);
     case 'key':
       return callee.keyPressed(draft, event.key);
     case 'beep':
-      return callee.beeped(draft);
+    case 'information_tone':
+      return callee.sounded(draft, event.kind);
     case 'left':
       return callee.left(draft, event.playedMs);
     case 'aborted':

@@ -11,6 +11,7 @@ import { sessionUpdate, type SessionPlan } from './client-events.ts';
 import { Conversation, type ConversationOptions } from './conversation.ts';
 import { dialects, missingSettings, targetOf, type RealtimeProvider } from './dialect.ts';
 import { promptFor } from '../prompt.ts';
+import { localeOfCall } from '../scripted/locales/locale.ts';
 import type { Plan } from './session.ts';
 import { speechSide } from './speech-side.ts';
 import { toolsFor } from '../tools.ts';
@@ -89,6 +90,8 @@ function converse(call: Call): Promise<ConversationEnd> {
     resultSchema: brief.resultSchema,
     targets,
     machine: brief.machine,
+    menu: brief.menu,
+    grammar: localeOfCall(brief)?.grammar ?? null,
     answersByItself: dialect.answersByItself && media.kind === 'audio',
     namesItems: dialect.namesItems,
   };

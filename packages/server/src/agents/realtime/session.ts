@@ -19,16 +19,18 @@
  * The states are here, the moves between them in `moves.ts`; what the callee does is in `callee.ts`, what the tools
  * do in `tool-use.ts`, what time alone does in `timers.ts`, and `next-session.ts` puts them together.
  */
-import type { Direction, MachinePolicy, ResultSchema } from '@trunkcall/contract';
+import type { AnsweredBy, Direction, ResultSchema } from '@trunkcall/contract';
 import type { ConversationEnd, TransferTarget, Turn } from '../agent.ts';
 import type { ClientEvent } from './client-events.ts';
 import type { Prompt } from '../prompt.ts';
+import type { Grammar } from '../scripted/locales/locale.ts';
 import type { ToolCall } from '../tools.ts';
+import { unanswered, type Answer, type MachinePolicies } from '../who-answered.ts';
 import type { TurnOrder } from './turn-order.ts';
 import { silentVoice, type Voice } from './voice.ts';
 
 /** What stays the same for one call. */
-export interface Plan {
+export interface Plan extends MachinePolicies {
   readonly direction: Direction;
   /** For whom we call. */
   readonly callerName: string;
@@ -37,7 +39,8 @@ export interface Plan {
   readonly prompt: Prompt;
   readonly resultSchema: ResultSchema;
   readonly targets: readonly TransferTarget[];
-  readonly machine: MachinePolicy;
+  /** What tells machines by their words; null for a language that we have none of. */
+  readonly grammar: Grammar | null;
   readonly answersByItself: boolean;
   readonly namesItems: boolean;
 }
@@ -113,6 +116,8 @@ export interface Session {
   /** When anything last happened that a person would notice. */
   readonly activeAtMs: number;
   readonly pressed: number;
+  /** Who answered our call. */
+  readonly answer: Answer;
   readonly machine: 'none' | 'awaiting_beep' | 'leaving_message';
   readonly machineAtMs: number;
   readonly beeped: boolean;
@@ -145,6 +150,7 @@ export type Effect =
   | { readonly kind: 'transfer'; readonly to: string }
   | { readonly kind: 'turn'; readonly turn: Turn }
   | { readonly kind: 'opted_out' }
+  | { readonly kind: 'answered_by'; readonly who: AnsweredBy }
   /** The conversation is over but for missing words; they are awaited a little. */
   | { readonly kind: 'await_words' }
   | { readonly kind: 'end'; readonly end: ConversationEnd };
@@ -190,6 +196,7 @@ export function beginSession(wrapUpAtMs: number, atMs: number): Session {
     waiting: null,
     activeAtMs: atMs,
     pressed: 0,
+    answer: unanswered,
     machine: 'none',
     machineAtMs: 0,
     beeped: false,

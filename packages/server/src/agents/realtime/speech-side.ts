@@ -34,9 +34,11 @@ export function speechSide(leg: Leg<SpeechMedia>, conversation: Conversation): S
           kind: 'callee_said',
           text: heard.text,
           startedAtMs: heard.startedAtMs,
+          endedAtMs: heard.endedAtMs,
         });
       case 'beep':
-        return conversation.take({ kind: 'beep' });
+      case 'information_tone':
+        return conversation.take({ kind: heard.kind });
       case 'silence':
         return conversation.take({ kind: 'time' });
       case 'left':

@@ -2,15 +2,10 @@
 import { keyPauseMs, keysEntered, leaveMessage } from './callee.ts';
 import { message } from './client-events.ts';
 import { connectTimeoutMs } from './link.ts';
-import { finish, interrupt, isIdle, reconnect, send, want } from './moves.ts';
+import { listenFirstMs, openAtMs } from '../who-answered.ts';
+import { finish, interrupt, isIdle, noticeAnswer, reconnect, send, want } from './moves.ts';
 import type { Draft, Plan, Session } from './session.ts';
 
-/** A person who answers speaks first, or we do: at this leg time. */
-const openAtMs = 2_000;
-/** Who called us waits for our words. */
-const greetAtMs = 500;
-/** A slow connection must not make us speak over somebody who is speaking already. */
-const listenFirstMs = 300;
 /** The first sound of the model, or the next sign of it. */
 const responseTimeoutMs = 10_000;
 const silenceMs = 8_000;
@@ -86,12 +81,15 @@ function silenceTimers({ direction }: Plan, session: Session): Timer[] {
   const waiting = connection === 'up' && isIdle(session) && quiet && wanted === null;
   if (!waiting || ending !== null || machine !== 'none' || keys !== '') return [];
   if (!opened) {
-    const beginAtMs = direction === 'inbound' ? greetAtMs : openAtMs;
-    return [
-      { dueAtMs: Math.max(beginAtMs, activeAtMs + listenFirstMs), fire: (draft) => want(draft, 'reply') },
-    ];
+    return [{ dueAtMs: Math.max(openAtMs[direction], activeAtMs + listenFirstMs), fire: open }];
   }
   return [{ dueAtMs: activeAtMs + (pressed > 0 ? menuSilenceMs : silenceMs), fire: fellStill }];
+}
+
+/** Nobody speaks first: we do. */
+function open(draft: Draft): void {
+  noticeAnswer(draft, { kind: 'silence' });
+  want(draft, 'reply');
 }
 
 function fellStill(draft: Draft): void {

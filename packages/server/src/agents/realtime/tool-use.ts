@@ -2,7 +2,7 @@
 import type { Note } from '../agent.ts';
 import { withNote } from '../notes.ts';
 import { message, toolOutput } from './client-events.ts';
-import { leaveMessage } from './callee.ts';
+import { metMachine } from './callee.ts';
 import type { ServerEvent } from './server-events.ts';
 import {
   askAgain,
@@ -10,8 +10,10 @@ import {
   closeWith,
   finish,
   markEnd,
+  noticeAnswer,
   send,
   startTurn,
+  treatmentNow,
   unknownResponse,
   want,
 } from './moves.ts';
@@ -46,6 +48,8 @@ export function responseDone(draft: Draft, done: Done): void {
   const spoke = messages.some(({ text, receivedMs }) => text.trim() !== '' || receivedMs > 0);
   draft.mute = spoke || cut ? 0 : draft.mute + 1;
   useTools(draft, calls, spoke);
+  // The model takes for a person whom it answers.
+  if (spoke && !cut) noticeAnswer(draft, { kind: 'report', who: 'human' });
   settleNotes(draft);
   if (draft.end !== null) return;
   // Asked for a word to the callee, it had none: then they are connected without.
@@ -97,9 +101,13 @@ function useTool(draft: Draft, call: ToolCall, spoke: boolean): void {
     case 'unusable':
       return reply(`Not done: ${use.why}.`);
     case 'note':
+      noticeAnswer(draft, { kind: 'engaged' });
       if (draft.lastCallee !== null) noteOf(draft, draft.lastCallee, use.note);
       return reply('Noted.');
     case 'press_keys':
+      if (draft.plan.menu === 'hang_up') return reported(draft, 'menu', reply);
+      if (draft.answer.now === null || draft.answer.now === 'uncertain')
+        noticeAnswer(draft, { kind: 'report', who: 'menu' });
       if (draft.pressed >= maxPresses) return reply('Not done: too many keys were pressed in this call.');
       draft.pressed += 1;
       draft.effects.push({ kind: 'press', keys: use.keys });
@@ -122,7 +130,7 @@ function useTool(draft: Draft, call: ToolCall, spoke: boolean): void {
       else want(draft, 'opted_out');
       return;
     case 'report_machine':
-      return metMachine(draft, use.machine, reply);
+      return reported(draft, use.machine, reply);
     case 'end_call':
       if (draft.connectTo !== null) return reply('Not needed: the transfer ends your part of the call.');
       reply('The call ends when this was heard.');
@@ -158,20 +166,17 @@ export function noteOptOut(draft: Draft): void {
   noteOf(draft, key, { kind: 'opted_out' });
 }
 
-function metMachine(draft: Draft, machine: Machine, reply: (output: string) => void): void {
+function reported(draft: Draft, machine: Machine, reply: (output: string) => void): void {
   if (draft.lastCallee !== null)
     draft.order = changeTurn(draft.order, draft.lastCallee, { speaker: 'unknown' });
-  if (machine !== 'voicemail' || draft.plan.machine === 'hang_up') {
+  noticeAnswer(draft, { kind: 'report', who: machine });
+  // A menu that is reported leads nowhere.
+  if (machine === 'menu' || treatmentNow(draft) === 'hang_up') {
     reply('The call ends now.');
     return finish(draft, { kind: 'machine', did: 'hang_up' });
   }
   reply('Say nothing until you are told that the machine records.');
-  if (draft.machine === 'none') {
-    draft.machine = 'awaiting_beep';
-    draft.machineAtMs = draft.atMs;
-    draft.wanted = null;
-  }
-  if (draft.beeped) leaveMessage(draft);
+  metMachine(draft);
 }
 
 function distinct(calls: readonly ToolCall[]): ToolCall[] {

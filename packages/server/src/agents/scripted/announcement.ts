@@ -3,7 +3,7 @@ import type { Heard } from '../../carriers/carrier.ts';
 import type { ConversationEnd, TranscriptSink } from '../agent.ts';
 import type { AudioHeard } from '../audio/ear.ts';
 import type { Said } from '../audio/speech-over.ts';
-import { greetingMs } from './dialogue.ts';
+import { openAtMs } from '../who-answered.ts';
 import { botTurn } from './speech-talk.ts';
 import type { Talk } from './talk.ts';
 
@@ -22,7 +22,7 @@ export function announcement({ hear, say, transcript }: Announcement): Talk<Anno
   return {
     begin: { end: null },
     async listen() {
-      const heard = await hear(greetingMs);
+      const heard = await hear(openAtMs.inbound);
       return heard.kind === 'left' ? null : heard;
     },
     async proceed(_, heard) {

@@ -9,22 +9,30 @@
  * D2  What the callee says selects among these transitions and fills values; it is never said back but as a
  *     value that was understood, and it changes nothing else.
  */
-import type { Direction, MachinePolicy, Scalar } from '@trunkcall/contract';
+import type { Direction, Scalar } from '@trunkcall/contract';
 import type { ConversationEnd, Note } from '../agent.ts';
+import {
+  firstWordsMs,
+  keyForPerson,
+  nextAnswer,
+  treatmentOf,
+  unanswered,
+  type Answer,
+  type MachinePolicies,
+  type Sign,
+} from '../who-answered.ts';
 import type { Locale } from './locales/locale.ts';
-import { keyForPerson, whoAnswered } from './who-answered.ts';
 import { optionsOf } from './understanding/choices.ts';
 import { findCorrection } from './understanding/correction.ts';
 import { fold, humanise } from './understanding/text.ts';
 import { fieldKind, understand, yesOrNo, type Field, type Listening } from './understanding/understand.ts';
 
 /** What stays the same for one call. */
-export interface Script extends Listening {
+export interface Script extends Listening, MachinePolicies {
   readonly locale: Locale;
   readonly direction: Direction;
   readonly callerName: string;
   readonly title: string;
-  readonly machine: MachinePolicy;
   readonly fields: readonly SpokenField[];
 }
 
@@ -53,14 +61,22 @@ export interface Dialogue {
   readonly disclosed: boolean;
   /** The callee heard enough of our last question to answer it. */
   readonly questionHeard: boolean;
+  /** Who answered our call. */
+  readonly answer: Answer;
   /** How it ended, once it has. */
   readonly end: ConversationEnd | null;
 }
 
 export type DialogueEvent =
-  | { readonly kind: 'heard'; readonly text: string; readonly late: boolean }
+  | {
+      readonly kind: 'heard';
+      readonly text: string;
+      /** How long it took, milliseconds. */
+      readonly lastedMs: number;
+      readonly late: boolean;
+    }
   | { readonly kind: 'silence'; readonly late: boolean }
-  | { readonly kind: 'beep' };
+  | { readonly kind: 'beep' | 'information_tone' };
 
 export interface Step {
   readonly dialogue: Dialogue;
@@ -90,19 +106,20 @@ export const begin: Dialogue = {
   turns: 0,
   disclosed: false,
   questionHeard: true,
+  answer: unanswered,
   end: null,
 };
 
-/** How long somebody who called us may speak before we do, milliseconds: they wait for our words. */
-export const greetingMs = 500;
-
-/** How long to listen for an answer, milliseconds; the first words decide who answered, within 2 s. */
-export function patienceMs({ direction }: Pick<Script, 'direction'>, { phase }: Dialogue): number {
-  return phase === 'greeting' && direction === 'inbound' ? greetingMs : patience[phase];
+/** How long to listen for an answer at a leg time, milliseconds; the first words decide who answered. */
+export function patienceMs(
+  { direction }: Pick<Script, 'direction'>,
+  { phase }: Dialogue,
+  atMs: number,
+): number {
+  return phase === 'greeting' ? firstWordsMs(direction, atMs) : patience[phase];
 }
 
-const patience: Readonly<Record<Phase, number>> = {
-  greeting: 2_000,
+const patience: Readonly<Record<Exclude<Phase, 'greeting'>, number>> = {
   menu: 20_000,
   recording: 15_000,
   asking: 7_000,
@@ -112,20 +129,46 @@ const patience: Readonly<Record<Phase, number>> = {
 };
 
 export function nextStep(script: Script, before: Dialogue, event: DialogueEvent): Step {
-  const dialogue = { ...before, turns: before.turns + 1 };
-  if (dialogue.phase === 'over') return afterTheEnd(script, dialogue, event);
+  const turned = { ...before, turns: before.turns + 1 };
+  if (turned.phase === 'over') return afterTheEnd(script, turned, event);
+  const dialogue = { ...turned, answer: answerAfter(script, turned, event) };
   switch (event.kind) {
     case 'beep':
-      // Who called us is no machine that answers.
-      return script.direction === 'inbound' ? keep(dialogue, []) : metMachine(script, dialogue, true);
+    case 'information_tone': {
+      const treatment = treatmentNow(script, dialogue);
+      return treatment === 'talk' ? keep(dialogue, []) : metMachine(script, dialogue, event.kind === 'beep');
+    }
     case 'silence':
       return silent(script, dialogue, event.late);
     case 'heard': {
-      const step = heard(script, { ...dialogue, silences: 0 }, event.text);
+      const heardStep = heard(script, { ...dialogue, silences: 0 }, event.text);
+      const step = heardStep.note?.kind === 'answer' ? engaged(script, heardStep) : heardStep;
       const endless = dialogue.turns > 12 + 4 * script.fields.length;
       return step.dialogue.end === null && (event.late || endless) ? outOfTime(script, step) : step;
     }
   }
+}
+
+/** Who answered, after what came; who called us is no machine. */
+function answerAfter({ direction, grammar }: Script, dialogue: Dialogue, event: DialogueEvent): Answer {
+  if (direction === 'inbound') return dialogue.answer;
+  const { answer, disclosed: introduced } = dialogue;
+  const { kind } = event;
+  const sign: Sign =
+    kind === 'heard' ? { kind: 'words', text: event.text, lastedMs: event.lastedMs, introduced } : { kind };
+  return nextAnswer(answer, sign, grammar);
+}
+
+/** A question of ours was answered: that was a person. */
+function engaged({ direction, grammar }: Script, step: Step): Step {
+  if (direction === 'inbound') return step;
+  const { dialogue } = step;
+  const answer = nextAnswer(dialogue.answer, { kind: 'engaged' }, grammar);
+  return { ...step, dialogue: { ...dialogue, answer } };
+}
+
+function treatmentNow(script: Script, { answer }: Dialogue) {
+  return answer.now === null ? 'talk' : treatmentOf(answer.now, script);
 }
 
 function silent(script: Script, dialogue: Dialogue, late: boolean): Step {
@@ -146,11 +189,9 @@ function heard(script: Script, dialogue: Dialogue, utterance: string): Step {
   const { grammar } = script;
   const text = fold(utterance);
   if (dialogue.phase === 'recording') return { ...keep(dialogue, []), speaker: 'unknown' };
-  const mayBeMachine = script.direction === 'outbound' && dialogue.turns <= 3 && dialogue.answers.size === 0;
-  if (mayBeMachine) {
-    const machine = firstWords(script, dialogue, utterance);
-    if (machine !== null) return machine;
-  }
+  const treatment = treatmentNow(script, dialogue);
+  if (treatment === 'navigate') return navigate(script, dialogue, utterance);
+  if (treatment !== 'talk') return { ...metMachine(script, dialogue, false), speaker: 'unknown' };
   if (grammar.optOut.test(text)) {
     return {
       ...over(dialogue, { kind: 'opted_out' }, [texts.optOut, texts.goodbye]),
@@ -169,28 +210,19 @@ function heard(script: Script, dialogue: Dialogue, utterance: string): Step {
   return checked(script, dialogue, utterance);
 }
 
-/** What to do when the first words come from a machine; null when a person speaks. */
-function firstWords(script: Script, dialogue: Dialogue, utterance: string): Step | null {
-  const { locale } = script;
-  switch (whoAnswered(utterance, locale.grammar)) {
-    case 'person':
-      return null;
-    case 'announcement':
-      return { ...over(dialogue, { kind: 'machine', did: 'hang_up' }, []), speaker: 'unknown' };
-    case 'voicemail':
-      return { ...metMachine(script, dialogue, false), speaker: 'unknown' };
-    case 'menu': {
-      const gaveUp = dialogue.menus >= maxMenus;
-      if (gaveUp) return { ...over(dialogue, { kind: 'machine', did: 'hang_up' }, []), speaker: 'unknown' };
-      const inMenu: Dialogue = { ...dialogue, phase: 'menu', menus: dialogue.menus + 1, turns: 0 };
-      return { ...keep(inMenu, []), press: keyForPerson(utterance, locale.grammar), speaker: 'unknown' };
-    }
-  }
+/** Presses the key that leads to a person. */
+function navigate(script: Script, dialogue: Dialogue, utterance: string): Step {
+  const gaveUp = dialogue.menus >= maxMenus;
+  if (gaveUp) return { ...over(dialogue, { kind: 'machine', did: 'hang_up' }, []), speaker: 'unknown' };
+  const inMenu: Dialogue = { ...dialogue, phase: 'menu', menus: dialogue.menus + 1, turns: 0 };
+  const press = keyForPerson(utterance, script.locale.grammar);
+  return { ...keep(inMenu, []), press, speaker: 'unknown' };
 }
 
 function metMachine(script: Script, dialogue: Dialogue, beeped: boolean): Step {
   const { texts } = script.locale;
-  if (script.machine === 'hang_up') return over(dialogue, { kind: 'machine', did: 'hang_up' }, []);
+  if (treatmentNow(script, dialogue) === 'hang_up')
+    return over(dialogue, { kind: 'machine', did: 'hang_up' }, []);
   if (!beeped) return keep({ ...dialogue, phase: 'recording' }, []);
   const message = texts.voicemail(texts.disclosure(script.callerName), script.title);
   return over(dialogue, { kind: 'machine', did: 'leave_message' }, [message]);

@@ -2,6 +2,7 @@
 import type { AudioMedia, Leg } from '../../carriers/carrier.ts';
 import type { TranscriptSink } from '../agent.ts';
 import { latencyOf } from '../latency.ts';
+import { tellAnswer } from '../who-answered.ts';
 import type { AudioHeard } from '../audio/ear.ts';
 import { speechOver } from '../audio/speech-over.ts';
 import type { Synthesizer } from '../audio/synthesizer.ts';
@@ -45,8 +46,9 @@ export function keypadTalk(talk: KeypadTalk): Talk<KeypadDialogue, Present> {
   let waiting: { readonly stoppedAtMs: number; readonly decidedAtMs: number } | null = null;
 
   async function listen(dialogue: KeypadDialogue): Promise<Present | null> {
-    const patience = keypadPatienceMs(script, dialogue);
-    const left = wrapUpAtMs - leg.clock.now();
+    const now = leg.clock.now();
+    const patience = keypadPatienceMs(script, dialogue, now);
+    const left = wrapUpAtMs - now;
     const heard = await speech.hear(
       left > 0 ? Math.min(patience, left) : patience,
       maxKeysNow(script, dialogue),
@@ -80,6 +82,7 @@ export function keypadTalk(talk: KeypadTalk): Talk<KeypadDialogue, Present> {
     listen,
     proceed(dialogue, heard) {
       const step = nextKeypadStep(script, dialogue, eventOf(heard, leg.clock.now() >= wrapUpAtMs));
+      tellAnswer(transcript, dialogue.answer, step.dialogue.answer);
       if (heard.kind === 'keys' || heard.kind === 'voice') {
         const { written: text, speaker, note } = step;
         const notes = note === null ? [] : [note];
@@ -94,7 +97,8 @@ export function keypadTalk(talk: KeypadTalk): Talk<KeypadDialogue, Present> {
 function eventOf(heard: Present, late: boolean): KeypadEvent {
   switch (heard.kind) {
     case 'beep':
-      return { kind: 'beep' };
+    case 'information_tone':
+      return { kind: heard.kind };
     case 'silence':
       return { kind: 'silence', late };
     case 'keys':

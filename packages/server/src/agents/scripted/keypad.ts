@@ -11,9 +11,16 @@
  * K3  What has no answer by keys (free text, long lists) is passed over; nothing is invented for it.
  */
 import type { Scalar } from '@trunkcall/contract';
-import { voicePartMs } from '../audio/ear.ts';
 import type { ConversationEnd, Note } from '../agent.ts';
-import { factsOf, greetingMs, spokenValue, type Script, type SpokenField } from './dialogue.ts';
+import {
+  firstWordsMs,
+  nextAnswer,
+  treatmentOf,
+  unanswered,
+  type Answer,
+  type Sign,
+} from '../who-answered.ts';
+import { factsOf, spokenValue, type Script, type SpokenField } from './dialogue.ts';
 import { keyQuestion, maxKeysOf, readKeys, wordsOf, type KeyQuestion } from './keypad-questions.ts';
 
 type Phase = 'greeting' | 'recording' | 'asking' | 'confirming' | 'over';
@@ -32,6 +39,8 @@ export interface KeypadDialogue {
   readonly turns: number;
   /** Some key was pressed that means something. */
   readonly answering: boolean;
+  /** Who answered our call. */
+  readonly answer: Answer;
   /** A 9 alone came where a number was asked for, and it was said what it stands for. */
   readonly nineAlone: boolean;
   /** The callee heard the whole disclosure. */
@@ -48,7 +57,7 @@ export type KeypadEvent =
   | { readonly kind: 'keys'; readonly digits: string; readonly late: boolean }
   | { readonly kind: 'voice'; readonly lastedMs: number; readonly late: boolean }
   | { readonly kind: 'silence'; readonly late: boolean }
-  | { readonly kind: 'beep' };
+  | { readonly kind: 'beep' | 'information_tone' };
 
 export interface KeypadStep {
   readonly dialogue: KeypadDialogue;
@@ -75,6 +84,7 @@ export const beginKeypad: KeypadDialogue = {
   silences: 0,
   turns: 0,
   answering: false,
+  answer: unanswered,
   nineAlone: false,
   disclosed: false,
   told: false,
@@ -82,13 +92,14 @@ export const beginKeypad: KeypadDialogue = {
   end: null,
 };
 
-/** How long to wait for the callee, milliseconds. */
+/** How long to wait for the callee at a leg time, milliseconds. */
 export function keypadPatienceMs(
   { direction }: Pick<Script, 'direction'>,
   { phase }: KeypadDialogue,
+  atMs: number,
 ): number {
-  if (phase === 'greeting' && direction === 'inbound') return greetingMs;
-  return { greeting: 2_000, recording: 6_000, asking: 8_000, confirming: 8_000, over: 2_000 }[phase];
+  if (phase === 'greeting') return firstWordsMs(direction, atMs);
+  return { recording: 6_000, asking: 8_000, confirming: 8_000, over: 2_000 }[phase];
 }
 
 /** How many keys may belong together now. */
@@ -110,11 +121,35 @@ export function afterHearing(script: Script, dialogue: KeypadDialogue, words: st
 }
 
 export function nextKeypadStep(script: Script, before: KeypadDialogue, event: KeypadEvent): KeypadStep {
-  const dialogue = { ...before, turns: before.turns + 1 };
+  const answer = before.phase === 'over' ? before.answer : answerAfter(script, before, event);
+  const dialogue = { ...before, answer, turns: before.turns + 1 };
   const step = stepAfter(script, dialogue, event);
-  const late = event.kind !== 'beep' && event.late;
+  const late = 'late' in event && event.late;
   const endless = dialogue.turns > 12 + 4 * script.fields.length;
   return step.dialogue.end === null && (late || endless) ? outOfTime(script, step) : step;
+}
+
+/** Who answered, after what came; who called us is no machine. */
+function answerAfter({ direction }: Script, dialogue: KeypadDialogue, event: KeypadEvent): Answer {
+  const sign = signOf(dialogue, event);
+  return direction === 'inbound' || sign === null ? dialogue.answer : nextAnswer(dialogue.answer, sign, null);
+}
+
+function signOf({ told: introduced, phase }: KeypadDialogue, event: KeypadEvent): Sign | null {
+  switch (event.kind) {
+    case 'voice':
+      return { kind: 'voice', lastedMs: event.lastedMs, introduced };
+    case 'keys':
+      return introduced && phase !== 'recording' ? { kind: 'engaged' } : null;
+    case 'silence':
+    case 'beep':
+    case 'information_tone':
+      return { kind: event.kind };
+  }
+}
+
+function treatmentNow(script: Script, { answer }: KeypadDialogue) {
+  return answer.now === null ? 'talk' : treatmentOf(answer.now, script);
 }
 
 function stepAfter(script: Script, dialogue: KeypadDialogue, event: KeypadEvent): KeypadStep {
@@ -122,20 +157,21 @@ function stepAfter(script: Script, dialogue: KeypadDialogue, event: KeypadEvent)
     case 'silence':
       return silent(script, dialogue);
     case 'beep':
-      return beeped(script, dialogue);
+    case 'information_tone':
+      return sounded(script, dialogue, event.kind === 'beep');
     case 'voice':
-      return spoke(script, { ...dialogue, silences: 0 }, event.lastedMs);
+      return spoke(script, { ...dialogue, silences: 0 });
     case 'keys':
       return pressed(script, { ...dialogue, silences: 0 }, event.digits);
   }
 }
 
-function beeped(script: Script, dialogue: KeypadDialogue): KeypadStep {
+function sounded(script: Script, dialogue: KeypadDialogue, beeped: boolean): KeypadStep {
   if (dialogue.phase === 'over') return again(script, dialogue);
-  // Whoever answers by keys, or called us, is no machine, whatever beeps there.
-  return dialogue.answering || script.direction === 'inbound'
+  // Whoever answers by keys, or called us, is no machine, whatever sounds there.
+  return treatmentNow(script, dialogue) === 'talk'
     ? repeat(script, dialogue, [])
-    : metMachine(script, dialogue, true);
+    : metMachine(script, dialogue, beeped);
 }
 
 function silent(script: Script, dialogue: KeypadDialogue): KeypadStep {
@@ -149,13 +185,13 @@ function silent(script: Script, dialogue: KeypadDialogue): KeypadStep {
 }
 
 /** Somebody speaks: whoever does so for long before they know what we want is a recording. */
-function spoke(script: Script, dialogue: KeypadDialogue, lastedMs: number): KeypadStep {
+function spoke(script: Script, dialogue: KeypadDialogue): KeypadStep {
   const { texts } = script.locale;
-  const machine = script.direction === 'outbound' && !dialogue.told && lastedMs >= voicePartMs;
   const written = '[speech]';
   if (dialogue.phase === 'over') return { ...again(script, dialogue), written };
   if (dialogue.phase === 'recording') return { ...keep(dialogue, []), written, speaker: 'unknown' };
-  if (machine) return { ...metMachine(script, dialogue, false), written, speaker: 'unknown' };
+  if (treatmentNow(script, dialogue) !== 'talk')
+    return { ...metMachine(script, dialogue, false), written, speaker: 'unknown' };
   if (!dialogue.told) return { ...open(script, dialogue), written };
   return { ...missed(script, dialogue, texts.keypad.onlyKeys), written };
 }
@@ -322,7 +358,8 @@ function repeat(script: Script, dialogue: KeypadDialogue, before: readonly strin
 
 function metMachine(script: Script, dialogue: KeypadDialogue, beeped: boolean): KeypadStep {
   const { texts } = script.locale;
-  if (script.machine === 'hang_up') return over(dialogue, { kind: 'machine', did: 'hang_up' }, []);
+  if (treatmentNow(script, dialogue) === 'hang_up')
+    return over(dialogue, { kind: 'machine', did: 'hang_up' }, []);
   if (!beeped) return keep({ ...dialogue, phase: 'recording' }, []);
   const message = texts.voicemail(texts.disclosure(script.callerName), script.title);
   return over(dialogue, { kind: 'machine', did: 'leave_message' }, [message]);

@@ -82,6 +82,7 @@ function scriptFor(brief: Brief, clock: Clock): Script | null {
     callerName: withoutFinalStop(brief.callerName),
     title: withoutFinalStop(brief.title),
     machine: brief.machine,
+    menu: brief.menu,
     fields: Object.entries(properties).map(([name, property]) => ({
       name,
       property,

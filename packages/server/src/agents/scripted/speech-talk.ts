@@ -1,6 +1,7 @@
 /** The scripted dialogue on a leg that carries sentences. All decisions are in `dialogue.ts`. */
 import type { Heard, Leg, SpeechMedia, Spoken } from '../../carriers/carrier.ts';
 import type { TranscriptSink, Turn } from '../agent.ts';
+import { tellAnswer } from '../who-answered.ts';
 import {
   begin,
   nextStep,
@@ -35,6 +36,7 @@ export function speechTalk(talk: SpeechTalk): Talk<Dialogue, Present> {
     },
     proceed(dialogue, heard) {
       const step = nextStep(talk.script, dialogue, eventOf(talk, heard));
+      tellAnswer(talk.transcript, dialogue.answer, step.dialogue.answer);
       if (heard.kind === 'utterance') report(talk, heard, step);
       return speak(talk, step);
     },
@@ -42,8 +44,9 @@ export function speechTalk(talk: SpeechTalk): Talk<Dialogue, Present> {
 }
 
 function listen({ script, leg, wrapUpAtMs }: SpeechTalk, dialogue: Dialogue): Promise<Heard> {
-  const patience = patienceMs(script, dialogue);
-  const left = wrapUpAtMs - leg.clock.now();
+  const now = leg.clock.now();
+  const patience = patienceMs(script, dialogue, now);
+  const left = wrapUpAtMs - now;
   return leg.media.hear(left > 0 ? Math.min(patience, left) : patience);
 }
 
@@ -51,11 +54,12 @@ function eventOf({ leg, wrapUpAtMs }: SpeechTalk, heard: Present): DialogueEvent
   const late = leg.clock.now() >= wrapUpAtMs;
   switch (heard.kind) {
     case 'beep':
-      return { kind: 'beep' };
+    case 'information_tone':
+      return { kind: heard.kind };
     case 'silence':
       return { kind: 'silence', late };
     case 'utterance':
-      return { kind: 'heard', text: heard.text, late };
+      return { kind: 'heard', text: heard.text, lastedMs: heard.endedAtMs - heard.startedAtMs, late };
   }
 }
 

@@ -5,7 +5,9 @@
  *
  * S1  Before the answer nobody hears anything of it but this file, which listens for the ringing tone.
  * S2  The law that the answer agreed on stays; what a later agreement changes is transcoded here.
- * S3  What was heard before the first listener came is kept for it, as far as it can be told late: keys and beeps.
+ * S3  What was heard before the first listener came is kept for it, as far as it can be told late: keys and tones.
+ * S4  The tones before an announcement are listened for only when the call has just been answered: `listen`ing
+ *     costs processor time, and later they would be something else.
  */
 import {
   transcodeG711,
@@ -27,6 +29,8 @@ const maxQueuedMs = 120_000;
 const maxKept = 64;
 /** A press and the pause behind it, milliseconds. */
 const keyMs = 200;
+/** How long after the answer an announcement's tones may come, milliseconds. */
+const informationToneMs = 10_000;
 
 export interface SoundOptions {
   readonly engine: MediaEngine;
@@ -36,7 +40,7 @@ export interface SoundOptions {
   readonly sleep: (ms: number) => Promise<unknown>;
 }
 
-type Kept = { readonly kind: 'key'; readonly key: string } | { readonly kind: 'beep' };
+type Kept = { readonly kind: 'key'; readonly key: string } | { readonly kind: 'beep' | 'information_tone' };
 
 export class Sound implements AudioMedia {
   readonly kind = 'audio';
@@ -49,6 +53,8 @@ export class Sound implements AudioMedia {
   #listener: AudioListener | null = null;
   #kept: Kept[] = [];
   #wasSilent = false;
+  /** The answer is not long ago. */
+  #fresh = true;
   #onRingback: () => void = () => undefined;
   #onLost: () => void = () => undefined;
   #onRecorded: (end: RecordingEnd) => void = () => undefined;
@@ -92,7 +98,7 @@ export class Sound implements AudioMedia {
     if (this.#state === 'over') return;
     this.#agreed = agreed;
     this.#media.connect(agreed);
-    this.#media.listen(this.#state === 'early' ? ['progress'] : tonesOf(agreed));
+    this.#media.listen(this.#state === 'early' ? ['progress'] : this.#tonesOf(agreed));
   }
 
   /** From now on the owner hears; `onLost` is told when the sound is lost: long silence, or a fault of ours. */
@@ -102,7 +108,8 @@ export class Sound implements AudioMedia {
     this.#onLost = onLost;
     // A silence is told once; connecting anew begins to count again.
     if (this.#agreed !== agreed || this.#wasSilent) this.connect(agreed);
-    else this.#media.listen(tonesOf(agreed));
+    else this.#media.listen(this.#tonesOf(agreed));
+    void this.#sleep(informationToneMs).then(() => this.#settleIn());
   }
 
   /** Records both directions until the limit or the end; `told` how that ended. */
@@ -176,11 +183,28 @@ export class Sound implements AudioMedia {
     if (event.kind === 'silence') this.#lose();
     else if (event.kind === 'key') this.#hear({ kind: 'key', key: event.key });
     else if (event.kind === 'beep') this.#hear({ kind: 'beep' });
+    else if (event.kind === 'progress' && event.tone === 'special_information')
+      this.#hear({ kind: 'information_tone' });
   }
 
   #hear(heard: Kept): void {
     if (this.#listener !== null) return tell(this.#listener, heard);
     if (this.#kept.length < maxKept) this.#kept.push(heard);
+  }
+
+  #settleIn(): void {
+    this.#fresh = false;
+    if (this.#state === 'answered' && this.#agreed !== undefined)
+      this.#media.listen(this.#tonesOf(this.#agreed));
+  }
+
+  /** Keys come as tones where events were not agreed on. */
+  #tonesOf({ telephoneEvents }: NegotiatedMedia): readonly ToneKind[] {
+    return [
+      'beep',
+      ...(this.#fresh ? (['information'] as const) : []),
+      ...(telephoneEvents === undefined ? (['keys'] as const) : []),
+    ];
   }
 
   #lose(): void {
@@ -217,11 +241,8 @@ function qualityOf({ inbound, outbound, peer, score }: MediaStats): MediaQuality
 
 const rounded = (value: number) => Math.round(value * 100) / 100;
 
-/** Keys come as tones where events were not agreed on. */
-const tonesOf = ({ telephoneEvents }: NegotiatedMedia): readonly ToneKind[] =>
-  telephoneEvents === undefined ? ['beep', 'keys'] : ['beep'];
-
 function tell(listener: AudioListener, heard: Kept): void {
   if (heard.kind === 'key') listener.key(heard.key);
-  else listener.beep();
+  else if (heard.kind === 'beep') listener.beep();
+  else listener.informationTone();
 }

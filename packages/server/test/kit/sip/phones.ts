@@ -129,3 +129,12 @@ export const silence = (milliseconds: number) => new Uint8Array(milliseconds * 8
 export function beep(): Uint8Array {
   return Buffer.concat([silence(1_000), tones([1_000], 600), silence(500)]);
 }
+
+/** What the network plays before an announcement, after a second of silence (ITU-T E.180). */
+export function informationTones(): Uint8Array {
+  return Buffer.concat([
+    silence(1_000),
+    ...[950, 1_400, 1_800].map((hertz) => tones([hertz], 330)),
+    silence(500),
+  ]);
+}

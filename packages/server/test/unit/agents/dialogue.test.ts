@@ -35,6 +35,7 @@ function scriptFor(resultSchema: ResultSchema, language = 'en'): Script {
     callerName: 'Parcel Post',
     title: 'Your parcel',
     machine: 'hang_up',
+    menu: 'navigate',
     fields: Object.entries(resultSchema.properties).map(([name, property]) => ({
       name,
       property,
@@ -51,7 +52,7 @@ function hear(script: Script, ...lines: string[]) {
   const notes: (Note | null)[] = [];
   const pressed: string[] = [];
   for (const text of lines) {
-    const step = nextStep(script, dialogue, { kind: 'heard', text, late: false });
+    const step = nextStep(script, dialogue, { kind: 'heard', text, lastedMs: 900, late: false });
     dialogue = { ...step.dialogue, disclosed: true, questionHeard: true };
     said.push(step.say.join(' '));
     notes.push(step.note);
@@ -115,7 +116,12 @@ describe('the questions', () => {
 describe('a question that was cut off before it was heard', () => {
   it('is put again, and what was said over it answers nothing', () => {
     const asked = { ...hear(delivery, 'Hello?').dialogue, questionHeard: false };
-    const step = nextStep(delivery, asked, { kind: 'heard', text: 'Yes, hello?', late: false });
+    const step = nextStep(delivery, asked, {
+      kind: 'heard',
+      text: 'Yes, hello?',
+      lastedMs: 900,
+      late: false,
+    });
     expect(step.note).toBeNull();
     expect(step.say).toEqual(['Will somebody be at home to accept the delivery?']);
     expect(step.dialogue.field).toBe(0);
@@ -303,7 +309,10 @@ describe('whatever the callee says', () => {
   it.each(['en', 'es'])('the dialogue ends within bounded turns (%s)', (language) => {
     const script = scriptFor(deliverySchema, language);
     const event = fc.oneof(
-      { weight: 8, arbitrary: phrase.map((text) => ({ kind: 'heard', text, late: false }) as const) },
+      {
+        weight: 8,
+        arbitrary: phrase.map((text) => ({ kind: 'heard', text, lastedMs: 900, late: false }) as const),
+      },
       { weight: 1, arbitrary: fc.constant({ kind: 'silence', late: false } as const) },
     );
     fc.assert(
@@ -315,7 +324,7 @@ describe('whatever the callee says', () => {
           let turns = 0;
           for (const each of events) {
             if (dialogue.end !== null) break;
-            expect(patienceMs(script, dialogue)).toBeLessThanOrEqual(20_000);
+            expect(patienceMs(script, dialogue, 0)).toBeLessThanOrEqual(20_000);
             const step = nextStep(script, dialogue, each);
             dialogue = { ...step.dialogue, questionHeard };
             turns += 1;

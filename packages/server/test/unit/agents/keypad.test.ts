@@ -33,6 +33,7 @@ function scriptFor(
     callerName: 'Parcel Post',
     title: 'Your parcel',
     machine,
+    menu: 'navigate',
     fields: Object.entries(resultSchema.properties).map(([name, property]) => ({
       name,
       property,
@@ -441,7 +442,7 @@ describe('whatever the callee does', () => {
           let turns = 0;
           for (const [each, share] of lines) {
             if (dialogue.end !== null) break;
-            expect(keypadPatienceMs(script, dialogue)).toBeLessThanOrEqual(8_000);
+            expect(keypadPatienceMs(script, dialogue, 0)).toBeLessThanOrEqual(8_000);
             const step = nextKeypadStep(script, dialogue, eventOf(each));
             const quote = step.note?.kind === 'answer' ? step.note.quote : '';
             expect(step.written).toContain(quote);

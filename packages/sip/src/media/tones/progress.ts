@@ -40,24 +40,63 @@ const ODD_FRAMES = 2;
 
 type Sound = 'low' | 'sit' | 'other' | 'none';
 
+/** Finds SIT alone. */
+export class InformationToneDetector {
+  #step = 0;
+  #stepMs = 0;
+  #gap = 0;
+  #sounding = false;
+
+  /** The last frame was one of the three tones. */
+  get sounding(): boolean {
+    return this.#sounding;
+  }
+
+  /** The first tones have come, and the next may follow. */
+  get begun(): boolean {
+    return this.#stepMs > 0;
+  }
+
+  /** Takes consecutive 20 ms frames; `energy` is undefined for a silent one. True once, in the third tone. */
+  next(samples: Int16Array, energy: number | undefined): boolean {
+    const step = energy === undefined ? undefined : sitPitch(samples, energy);
+    this.#sounding = step !== undefined;
+    if (step !== undefined) return this.#sound(step);
+    this.#gap += 1;
+    if (this.#gap > SIT_GAP_FRAMES) this.#step = this.#stepMs = 0;
+    return false;
+  }
+
+  #sound(step: number): boolean {
+    this.#gap = 0;
+    if (step === this.#step) this.#stepMs += FRAME_MS;
+    else if (step === this.#step + 1 && this.#stepMs >= SIT_MIN_MS)
+      [this.#step, this.#stepMs] = [step, FRAME_MS];
+    else [this.#step, this.#stepMs] = [0, step === 0 ? FRAME_MS : 0];
+    if (this.#step !== SIT_BANDS.length - 1 || this.#stepMs !== SIT_MIN_MS) return false;
+    [this.#step, this.#stepMs] = [0, 0];
+    return true;
+  }
+}
+
 export class ProgressDetector {
   #sound: Sound = 'none';
   #soundMs = 0;
   #oddFrames = 0;
   #onMs = 0;
   #busyPeriods = 0;
-  #sitStep = 0;
-  #sitMs = 0;
-  #sitGap = 0;
+  readonly #sit = new InformationToneDetector();
   /** A ringback is told once per ring. */
   #ringTold = false;
 
   /** Takes consecutive 20 ms frames; `energy` is undefined for a silent one. */
   next(samples: Int16Array, energy: number | undefined): ProgressTone | undefined {
-    const pitch = energy === undefined ? undefined : sitPitch(samples, energy);
-    if (pitch !== undefined) return this.#sit(pitch);
-    this.#sitGap += 1;
-    if (this.#sitGap > SIT_GAP_FRAMES) this.#sitStep = this.#sitMs = 0;
+    const whole = this.#sit.next(samples, energy);
+    if (this.#sit.sounding) {
+      this.#sound = 'sit';
+      this.#soundMs = 0;
+      return whole ? 'special_information' : undefined;
+    }
     const sound = this.#settle(energy === undefined ? 'none' : isLow(samples, energy) ? 'low' : 'other');
     const found = sound === this.#sound ? undefined : this.#change(sound);
     this.#soundMs += FRAME_MS;
@@ -95,19 +134,6 @@ export class ProgressDetector {
     if (this.#onMs < RING_MIN_MS || this.#soundMs < RING_PAUSE_MS) return undefined;
     this.#ringTold = true;
     return 'ringback';
-  }
-
-  #sit(step: number): ProgressTone | undefined {
-    this.#sound = 'sit';
-    this.#soundMs = 0;
-    this.#sitGap = 0;
-    if (step === this.#sitStep) this.#sitMs += FRAME_MS;
-    else if (step === this.#sitStep + 1 && this.#sitMs >= SIT_MIN_MS)
-      [this.#sitStep, this.#sitMs] = [step, FRAME_MS];
-    else [this.#sitStep, this.#sitMs] = [0, step === 0 ? FRAME_MS : 0];
-    if (this.#sitStep !== SIT_BANDS.length - 1 || this.#sitMs !== SIT_MIN_MS) return undefined;
-    [this.#sitStep, this.#sitMs] = [0, 0];
-    return 'special_information';
   }
 }
 

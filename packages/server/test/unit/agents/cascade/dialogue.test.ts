@@ -19,10 +19,11 @@ const script: Script = {
   callerName: 'Parcel Post',
   title: 'Your delivery',
   machine: 'hang_up',
+  menu: 'navigate',
 };
 const disclosure = english.texts.disclosure('Parcel Post');
 
-const heard = (text: string, late = false): DialogueEvent => ({ kind: 'heard', text, late });
+const heard = (text: string, late = false): DialogueEvent => ({ kind: 'heard', text, lastedMs: 900, late });
 const silence = (late = false): DialogueEvent => ({ kind: 'silence', late });
 const spoken = (over: Partial<Extract<DialogueEvent, { kind: 'spoken' }>> = {}): DialogueEvent => ({
   kind: 'spoken',
@@ -40,7 +41,7 @@ const failure = (part: 'ears' | 'model' | 'voice'): DialogueEvent => ({ kind: 'f
 function run(events: readonly DialogueEvent[], over: Partial<Script> = {}): Step[] {
   const steps: Step[] = [];
   for (const event of events)
-    steps.push(nextStep({ ...script, ...over }, (steps.at(-1) ?? begin(script)).dialogue, event));
+    steps.push(nextStep({ ...script, ...over }, (steps.at(-1) ?? begin(script, 0)).dialogue, event));
   return steps;
 }
 const last = (events: readonly DialogueEvent[], over: Partial<Script> = {}) => run(events, over).at(-1);

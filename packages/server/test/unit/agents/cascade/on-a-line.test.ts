@@ -1,4 +1,5 @@
 /** The cascade agent on a line that carries sound, with people who really speak and providers on real sockets. */
+import type { AnsweredBy } from '@trunkcall/contract';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Brief, ConversationEnd, Turn } from '../../../../src/agents/agent.ts';
 import { createCascadeAgent } from '../../../../src/agents/cascade/cascade-agent.ts';
@@ -68,6 +69,7 @@ interface HeldTalk {
   readonly line: SoundLine;
   /** How many turns were reported when the wish not to be called again was told. */
   readonly optOutAfter: number | null;
+  readonly answers: readonly AnsweredBy[];
 }
 
 async function hold(person: Person, over: Partial<Brief> = {}, law: 'mu' | 'a' = 'mu'): Promise<HeldTalk> {
@@ -79,6 +81,7 @@ async function hold(person: Person, over: Partial<Brief> = {}, law: 'mu' | 'a' =
   });
   const line = new SoundLine(law);
   const turns: Turn[] = [];
+  const answers: AnsweredBy[] = [];
   let optOutAfter: number | null = null;
   const brief = {
     ...briefFor({ resultSchema: deliverySchema }),
@@ -89,12 +92,16 @@ async function hold(person: Person, over: Partial<Brief> = {}, law: 'mu' | 'a' =
   const end = await agent.converse(
     brief,
     line.leg,
-    { turn: (turn) => turns.push(turn), optedOut: () => (optOutAfter ??= turns.length) },
+    {
+      turn: (turn) => turns.push(turn),
+      optedOut: () => (optOutAfter ??= turns.length),
+      answeredBy: (who) => answers.push(who),
+    },
     new AbortController().signal,
   );
   await line.leg.hangUp();
   await played;
-  return { end, turns, line, optOutAfter };
+  return { end, turns, answers, line, optOutAfter };
 }
 
 const written = (turns: readonly Turn[]) =>

@@ -8,10 +8,12 @@ import { nextSession, type SessionEvent } from '../../../../src/agents/realtime/
 import { promptFor } from '../../../../src/agents/prompt.ts';
 import { answerFromMs } from '../../../../src/agents/realtime/moves.ts';
 import type { Transferred } from '../../../../src/carriers/carrier.ts';
+import { localeFor } from '../../../../src/agents/scripted/locales/locale.ts';
 import { beginSession, type Plan, type Session } from '../../../../src/agents/realtime/session.ts';
 import { nextDueMs } from '../../../../src/agents/realtime/timers.ts';
 import { briefFor, deliverySchema } from '../../../conformance/hold-call.ts';
 
+const english = localeFor('en');
 const prompt = promptFor(briefFor({ resultSchema: deliverySchema }));
 const plan: Plan = {
   direction: 'outbound',
@@ -21,6 +23,8 @@ const plan: Plan = {
   resultSchema: deliverySchema,
   targets: [{ name: 'Front desk', when: null }],
   machine: 'leave_message',
+  menu: 'navigate',
+  grammar: english?.grammar ?? null,
   answersByItself: false,
   namesItems: true,
 };

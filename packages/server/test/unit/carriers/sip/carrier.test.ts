@@ -126,7 +126,12 @@ describe('the sound', () => {
     );
     const leg = await answered(await carrierTo([trunkAt(phones.port)]));
     const frames: Uint8Array[] = [];
-    leg.media.listen({ frame: (frame) => frames.push(frame), key: () => undefined, beep: () => undefined });
+    leg.media.listen({
+      frame: (frame) => frames.push(frame),
+      key: () => undefined,
+      beep: () => undefined,
+      informationTone: () => undefined,
+    });
     await until(() => far !== undefined, 'the far end’s call');
     if (far === undefined) throw new Error('no call');
     far.media.play(new Uint8Array(8_000).fill(0x8f));

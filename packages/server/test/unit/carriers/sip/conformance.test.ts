@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { carrierConformance } from '../../../conformance/carrier.ts';
 import { audioConformance, type AudioPhones } from '../../../conformance/audio-media.ts';
 import { openCarrier, trunkAt } from '../../../kit/sip/carrier.ts';
-import { beep, startPhones, type Answering, type TrunkPhones } from '../../../kit/sip/phones.ts';
+import {
+  beep,
+  informationTones,
+  startPhones,
+  type Answering,
+  type TrunkPhones,
+} from '../../../kit/sip/phones.ts';
 import { sippMissing, startSipp, type Sipp } from '../../../kit/sip/sipp.ts';
 
 const phones: AudioPhones = {
@@ -18,6 +24,7 @@ const phones: AudioPhones = {
   presses: '+14155550120',
   menu: '+14155550121',
   beeps: '+14155550122',
+  announces: '+14155550123',
 };
 
 /** What SIPp can not play. */
@@ -28,6 +35,8 @@ const answering: Readonly<Record<string, Answering>> = {
       if (key === '2') media.dial('9');
     }),
   [phones.beeps]: (call, trunk) => void trunk.pickUp(call, (media) => media.play(beep())),
+  [phones.announces ?? '']: (call, trunk) =>
+    void trunk.pickUp(call, (media) => media.play(informationTones())),
 };
 
 describe.skipIf(sippMissing)('SIP', () => {

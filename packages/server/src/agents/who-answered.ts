@@ -1,0 +1,175 @@
+/**
+ * Who answered our call, from what the line tells: the one place where that is decided, for all agents.
+ *
+ *   nothing yet ─▶ uncertain ─▶ human
+ *        └──────────┴────▶ menu ─▶ human (whom the menu led to), voicemail, announcement
+ *                   any ─▶ voicemail, announcement
+ *
+ * W1  A machine's sounds, and a model that says it is one, count more than words; words count more than silence.
+ * W2  Words make a machine only as first words: three utterances at most, and once the callee has heard who is
+ *     calling only a menu's, for a person may well speak of voicemail.
+ * W3  Whoever has answered a question of ours is a person; no sound makes them a machine.
+ */
+import type { AnsweredBy, Direction, MachinePolicy, MenuPolicy } from '@trunkcall/contract';
+import type { TranscriptSink } from './agent.ts';
+import type { Grammar } from './scripted/locales/locale.ts';
+import { fold } from './scripted/understanding/text.ts';
+
+export interface Answer {
+  /** Who answered the call; null: nothing was heard yet. It stays a menu when that led to a person. */
+  readonly by: AnsweredBy | null;
+  /** Who is on the line now. */
+  readonly now: AnsweredBy | null;
+  /** Utterances, since a menu the ones behind it. */
+  readonly utterances: number;
+  /** They have answered a question of ours. */
+  readonly engaged: boolean;
+}
+
+export type Sign =
+  | {
+      readonly kind: 'words';
+      readonly text: string;
+      /** How long they took, milliseconds; null when that is not known. */
+      readonly lastedMs: number | null;
+      /** The callee has heard who is calling. */
+      readonly introduced: boolean;
+    }
+  /** A voice of which the words are not known. */
+  | { readonly kind: 'voice'; readonly lastedMs: number; readonly introduced: boolean }
+  | { readonly kind: 'silence' }
+  /** An answering machine's beep. */
+  | { readonly kind: 'beep' }
+  /** The network's special information tones. */
+  | { readonly kind: 'information_tone' }
+  /** What a model makes of it; `human` when it answers what was said. */
+  | { readonly kind: 'report'; readonly who: Exclude<AnsweredBy, 'uncertain'> }
+  /** A question of ours was answered. */
+  | { readonly kind: 'engaged' };
+
+export const unanswered: Answer = { by: null, now: null, utterances: 0, engaged: false };
+
+const firstUtterances = 3;
+/** A beep that comes behind so many utterances is something else. */
+const utterancesBeforeBeep = 8;
+/** Nobody who picks up a telephone speaks for so long without a pause, milliseconds. */
+const monologueMs = 6_000;
+/** The same of a voice whose words can not be told. */
+const longVoiceMs = 4_000;
+
+/** Who answered, after one more sign. Without a grammar of the language only sounds and the model tell. Pure. */
+export function nextAnswer(before: Answer, sign: Sign, grammar: Grammar | null): Answer {
+  switch (sign.kind) {
+    case 'words':
+      return afterWords({ ...before, utterances: before.utterances + 1 }, sign, grammar);
+    case 'voice':
+      return afterVoice({ ...before, utterances: before.utterances + 1 }, sign);
+    case 'silence':
+      return before.now === null ? settle(before, 'uncertain') : before;
+    case 'beep': {
+      const late = before.engaged || before.utterances >= utterancesBeforeBeep;
+      return late || before.now === 'announcement' ? before : settle(before, 'voicemail');
+    }
+    case 'information_tone':
+      return before.engaged ? before : settle(before, 'announcement');
+    case 'report':
+      if (sign.who !== 'human') return settle(before, sign.who);
+      return before.now === 'uncertain' && before.utterances > 0 ? settle(before, 'human') : before;
+    case 'engaged':
+      return isRecording(before) ? before : { ...settle(before, 'human'), engaged: true };
+  }
+}
+
+type Words = Extract<Sign, { kind: 'words' }>;
+
+function afterWords(answer: Answer, { text, lastedMs, introduced }: Words, grammar: Grammar | null): Answer {
+  if (answer.engaged || isRecording(answer)) return answer;
+  const first = answer.utterances <= firstUtterances;
+  const machine = grammar === null || !first ? null : machineIn(text, grammar);
+  if (machine === 'menu' || (machine !== null && !introduced)) return settle(answer, machine);
+  const long = first && !introduced && lastedMs !== null && lastedMs >= monologueMs;
+  if (grammar !== null && !long) return settle(answer, 'human');
+  return answer.now === null ? settle(answer, 'uncertain') : answer;
+}
+
+function afterVoice(answer: Answer, { lastedMs, introduced }: Extract<Sign, { kind: 'voice' }>): Answer {
+  if (answer.engaged || isRecording(answer)) return answer;
+  if (!introduced && lastedMs >= longVoiceMs) return settle(answer, 'voicemail');
+  return answer.now === null ? settle(answer, 'uncertain') : answer;
+}
+
+function isRecording({ now }: Answer): boolean {
+  return now === 'voicemail' || now === 'announcement';
+}
+
+function settle(answer: Answer, now: AnsweredBy): Answer {
+  const led = answer.by === 'menu' && (now === 'human' || now === 'uncertain');
+  const by = led ? 'menu' : now;
+  return { ...answer, by, now, utterances: now === 'menu' ? 0 : answer.utterances };
+}
+
+/** Which machine speaks, by the words alone; null when it may be a person. */
+function machineIn(utterance: string, grammar: Grammar): 'menu' | 'voicemail' | 'announcement' | null {
+  const text = fold(utterance);
+  if (menuOptions(utterance, grammar).length > 0) return 'menu';
+  if (grammar.voicemail.test(text)) return 'voicemail';
+  return grammar.announcement.test(text) ? 'announcement' : null;
+}
+
+/** What the Goal says to do about machines. */
+export interface MachinePolicies {
+  /** About one that takes messages. */
+  readonly machine: MachinePolicy;
+  readonly menu: MenuPolicy;
+}
+
+/** What to do with who is on the line. Nothing can be said to an announcement. */
+export function treatmentOf(
+  who: AnsweredBy,
+  { machine, menu }: MachinePolicies,
+): 'talk' | 'navigate' | 'leave_message' | 'hang_up' {
+  switch (who) {
+    case 'human':
+    case 'uncertain':
+      return 'talk';
+    case 'menu':
+      return menu;
+    case 'voicemail':
+      return machine;
+    case 'announcement':
+      return 'hang_up';
+  }
+}
+
+/** Tells who answered when that was decided now, or turned out otherwise. */
+export function tellAnswer(
+  transcript: Pick<TranscriptSink, 'answeredBy'>,
+  before: Answer,
+  after: Answer,
+): void {
+  if (after.by !== null && after.by !== before.by) transcript.answeredBy(after.by);
+}
+
+/** Leg time at which we speak first when nobody else does, milliseconds: whoever called us waits for our words. */
+export const openAtMs: Readonly<Record<Direction, number>> = { outbound: 2_000, inbound: 500 };
+/** A slow start must not make us speak over somebody who is speaking already. */
+export const listenFirstMs = 300;
+
+/** How long to wait for the first words, milliseconds, at a leg time. */
+export function firstWordsMs(direction: Direction, atMs: number): number {
+  return Math.max(listenFirstMs, openAtMs[direction] - atMs);
+}
+
+/** The key that a menu announces for reaching a person, or else its first one. */
+export function keyForPerson(utterance: string, grammar: Grammar): string {
+  const options = menuOptions(utterance, grammar);
+  return (options.find(({ what }) => grammar.person.test(what)) ?? options[0])?.key ?? '0';
+}
+
+function menuOptions(utterance: string, grammar: Grammar): { what: string; key: string }[] {
+  return [...utterance.matchAll(grammar.menuOption)].flatMap(({ groups = {} }) => {
+    const word = (groups['key'] ?? groups['key2'] ?? '').toLowerCase();
+    const key = /^\d$/.test(word) ? word : grammar.keys[word];
+    return key === undefined ? [] : [{ what: fold(groups['what'] ?? groups['what2'] ?? ''), key }];
+  });
+}
