@@ -11,6 +11,7 @@
  * W3  Whoever has answered a question of ours is a person; no sound makes them a machine.
  */
 import type { AnsweredBy, Direction, MachinePolicy, MenuPolicy } from '@trunkcall/contract';
+import { voicePartMs } from './audio/ear.ts';
 import type { TranscriptSink } from './agent.ts';
 import type { Grammar } from './scripted/locales/locale.ts';
 import { fold } from './scripted/understanding/text.ts';
@@ -54,8 +55,6 @@ const firstUtterances = 3;
 const utterancesBeforeBeep = 8;
 /** Nobody who picks up a telephone speaks for so long without a pause, milliseconds. */
 const monologueMs = 6_000;
-/** The same of a voice whose words can not be told. */
-const longVoiceMs = 4_000;
 
 /** Who answered, after one more sign. Without a grammar of the language only sounds and the model tell. Pure. */
 export function nextAnswer(before: Answer, sign: Sign, grammar: Grammar | null): Answer {
@@ -94,7 +93,7 @@ function afterWords(answer: Answer, { text, lastedMs, introduced }: Words, gramm
 
 function afterVoice(answer: Answer, { lastedMs, introduced }: Extract<Sign, { kind: 'voice' }>): Answer {
   if (answer.engaged || isRecording(answer)) return answer;
-  if (!introduced && lastedMs >= longVoiceMs) return settle(answer, 'voicemail');
+  if (!introduced && lastedMs >= voicePartMs) return settle(answer, 'voicemail');
   return answer.now === null ? settle(answer, 'uncertain') : answer;
 }
 

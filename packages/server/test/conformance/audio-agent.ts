@@ -208,6 +208,39 @@ export function audioAgentConformance(name: string, build: () => AudioAgentUnder
       expect(turns[0]).toMatchObject({ speaker: 'unknown' });
     });
 
+    it('A6: hangs up at the tones of an announcement, and tells who answered', async () => {
+      const announces: Callee = async (line) => {
+        await line.time.sleep(1_000);
+        line.informationTone();
+        await line.time.sleep(60_000);
+      };
+      const { end, answers, turns, lengthMs } = await call(announces, { machine: 'leave_message' });
+      expect({ end, answers, turns }).toEqual({
+        end: { kind: 'machine', did: 'hang_up' },
+        answers: ['announcement'],
+        turns: [],
+      });
+      expect(lengthMs).toBeLessThan(1_500);
+      expect((await call(voicemail)).answers).toEqual(['voicemail']);
+      expect((await call(build().cooperative)).answers.at(-1)).toBe('human');
+    });
+
+    it('A6: says nothing over the first words, and begins 2 s after the answer when there are none', async () => {
+      const offsets = async (callee: Callee) => {
+        const { turns } = await call(callee);
+        return turns.flatMap(({ speaker, offsetMs }) => (speaker === 'bot' ? [offsetMs] : []));
+      };
+      const [alone = 0] = await offsets(silent);
+      expect(alone).toBeGreaterThanOrEqual(2_000);
+      expect(alone).toBeLessThan(2_500);
+      const [behind = 0] = await offsets(async (line) => {
+        await line.time.sleep(1_500);
+        await line.speak(2_000);
+        await line.time.sleep(60_000);
+      });
+      expect(behind).toBeGreaterThanOrEqual(3_500);
+    });
+
     it('ends as failed, and not in silence, when it can not speak', async () => {
       const broken: Synthesizer = { speak: async () => ({ kind: 'failed', note: 'no voice' }) };
       const { carrier } = audioCarrier(silent);

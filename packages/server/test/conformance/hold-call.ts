@@ -56,6 +56,7 @@ export interface CallOptions {
   readonly locale?: string;
   readonly title?: string;
   readonly machine?: GoalFile['machine'];
+  readonly menu?: NonNullable<GoalFile['menu']>;
   readonly callLimitMs?: number;
   readonly wrapUpAtMs?: number;
   readonly signal?: AbortSignal;

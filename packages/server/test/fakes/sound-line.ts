@@ -92,6 +92,10 @@ export class SoundLine {
     this.#listener?.beep();
   }
 
+  informationTone(): void {
+    this.#listener?.informationTone();
+  }
+
   hangUp(): void {
     void this.#end('callee');
   }

@@ -105,6 +105,10 @@ export class SteppedLine {
     this.#listener?.beep();
   }
 
+  informationTone(): void {
+    this.#listener?.informationTone();
+  }
+
   end(endedBy: 'us' | 'callee'): Promise<LegEnd> {
     if (!this.#over) {
       this.#over = true;

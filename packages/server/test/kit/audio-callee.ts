@@ -136,6 +136,10 @@ export class AudioLine {
     this.#listener?.beep();
   }
 
+  informationTone(): void {
+    this.#listener?.informationTone();
+  }
+
   hangUp(): void {
     void this.#end('callee');
   }

@@ -2,6 +2,7 @@
 import {
   createUserAgent,
   decodeG711,
+  encodeG711,
   openNetwork,
   startMediaEngine,
   type Call,
@@ -28,11 +29,11 @@ export interface SipCalleeOptions {
   readonly atOnce: string;
   /** Keys to press each time that the caller has fallen silent, after that. */
   readonly answers: readonly string[];
-  /** G.711 µ-law to play from the answer on; nothing by default. */
-  readonly says?: Uint8Array;
+  /** What it plays as soon as it is connected: samples of 16 bits, 8,000 a second. */
+  readonly plays?: Int16Array;
 }
 
-export async function startSipCallee({ atOnce, answers, says }: SipCalleeOptions): Promise<SipCallee> {
+export async function startSipCallee({ atOnce, answers, plays }: SipCalleeOptions): Promise<SipCallee> {
   const network = await openNetwork({ listen: [{ transport: 'udp', address: '127.0.0.1', port: 0 }] });
   const engine = startMediaEngine({ address: '127.0.0.1', ports: { first: 41_000, last: 41_999 } });
   const ends: string[] = [];
@@ -69,7 +70,7 @@ export async function startSipCallee({ atOnce, answers, says }: SipCalleeOptions
     if (outcome.kind !== 'answered') return;
     ({ codec } = outcome.media);
     opened.call.connect(outcome.media);
-    if (says !== undefined) opened.call.play(says);
+    if (plays !== undefined) opened.call.play(encodeG711(codec, plays));
     calls.add(outcome.call);
     void outcome.call.ended.then(({ reason }) => {
       calls.delete(outcome.call);

@@ -103,9 +103,22 @@ describe('progress', () => {
   ])('a SIT of %i, %i and %i ms is special information', (first, second, third) => {
     const audio = concat([tone(first, 950), pause(20), tone(second, 1_400), tone(third, 1_800), pause(500)]);
     for (let leadMs = 40; leadMs < 60; leadMs += 3) {
-      const events = hear(['progress'], audio, 200, leadMs);
-      expect(events).toEqual([{ kind: 'progress', tone: 'special_information' }]);
+      for (const kinds of [['progress'], ['information'], ['information', 'beep']] as const) {
+        expect(hear(kinds, audio, 200, leadMs)).toEqual([{ kind: 'progress', tone: 'special_information' }]);
+      }
     }
+  });
+
+  test('a beep as high as the first tone of a SIT is told as well, when no other tone follows', () => {
+    for (const hertz of [950, 1_000, 1_400, 1_800]) {
+      expect(hear(['information', 'beep'], tone(400, hertz), 200)).toMatchObject([{ kind: 'beep' }]);
+    }
+  });
+
+  test('ringing and a busy signal are no information', () => {
+    const busy = Array.from({ length: 5 }, () => [tone(500, 480, 620), pause(500)]).flat();
+    const audio = concat([tone(2_000, 440, 480), pause(1_000), ...busy]);
+    expect(hear(['information', 'beep'], audio)).toEqual([]);
   });
 });
 
@@ -143,7 +156,7 @@ describe('beep', () => {
 
 test('a minute of something like speech makes no event of any kind', () => {
   for (let seed = 1; seed <= 6; seed += 1) {
-    expect(hear(['keys', 'progress', 'beep'], speech(10_000, seed))).toEqual([]);
+    expect(hear(['keys', 'progress', 'information', 'beep'], speech(10_000, seed))).toEqual([]);
   }
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { systemIds } from '../../../src/platform/ids.ts';
-import { intendToDial, recordTurn } from '../../../src/storage/attempts.ts';
+import { intendToDial, recordAnsweredBy, recordTurn } from '../../../src/storage/attempts.ts';
 import { statement, type Database } from '../../../src/storage/database.ts';
 import {
   claimDialJobs,
@@ -154,6 +154,7 @@ describe.each(databases)('the queue on %s', (kind) => {
     expect(await db.query(intendToDial, [...stale, 'att_1', 'simulated', 'evt_1'])).toEqual([]);
     const turn = ['att_1', 0, 'bot', 'Hello', 0, false, null, 'evt_2', 'call.speech', true];
     expect(await db.query(recordTurn, [...stale, ...turn])).toEqual([]);
+    expect(await db.query(recordAnsweredBy, [...stale, 'att_1', 'human'])).toEqual([]);
     expect(
       await endRunWithin(
         db,

@@ -4,6 +4,7 @@ import { systemClock, type Clock } from '../../../src/platform/clock.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import type { Extractor } from '../../../src/result/extractor.ts';
 import { statement, type Database } from '../../../src/storage/database.ts';
+import { listAttempts } from '../../../src/storage/run-views.ts';
 import { cancelRun } from '../../../src/worker/cancel-run.ts';
 import { reap } from '../../../src/worker/reap.ts';
 import { databases, freshDatabase, type TestDatabase } from '../../kit/database.ts';
@@ -77,43 +78,48 @@ describe.each(databases)('a run on %s', (kind) => {
   }
 
   it.each([
-    ['00', 'completed', null, null],
-    ['01', 'failed', 'no_answer', 'ring_timeout'],
-    ['02', 'failed', 'no_answer', 'busy'],
-    ['03', 'failed', 'declined', 'declined'],
-    ['04', 'failed', 'no_answer', 'voicemail'],
-    ['05', 'completed', 'result_invalid', 'missing_required'],
-    ['06', 'completed', 'result_invalid', 'missing_required'],
-    ['07', 'completed', 'result_unavailable', 'nothing_said'],
-    ['08', 'failed', 'call_failed', 'invalid_number'],
-    ['09', 'failed', 'call_failed', 'carrier_error'],
-    ['10', 'completed', 'result_unavailable', 'opted_out'],
-    ['11', 'completed', null, null],
-    ['12', 'completed', null, null],
-    ['13', 'failed', 'timed_out', 'call_limit'],
-  ])('to the simulated person %s ends as %s, %s, %s', async (digits, status, code, detail) => {
-    const harness = await start();
-    // Two questions, so that somebody can hang up between them.
-    const goalId = await harness.publish({
-      ...answering,
-      result_schema: {
-        ...answering.result_schema,
-        properties: {
-          ...question.properties,
-          parcels: { type: 'integer', description: 'How many parcels do you expect?' },
+    ['00', 'completed', null, null, 'human'],
+    ['01', 'failed', 'no_answer', 'ring_timeout', null],
+    ['02', 'failed', 'no_answer', 'busy', null],
+    ['03', 'failed', 'declined', 'declined', null],
+    ['04', 'failed', 'no_answer', 'voicemail', 'voicemail'],
+    ['05', 'completed', 'result_invalid', 'missing_required', 'human'],
+    ['06', 'completed', 'result_invalid', 'missing_required', 'human'],
+    ['07', 'completed', 'result_unavailable', 'nothing_said', 'uncertain'],
+    ['08', 'failed', 'call_failed', 'invalid_number', null],
+    ['09', 'failed', 'call_failed', 'carrier_error', null],
+    ['10', 'completed', 'result_unavailable', 'opted_out', 'human'],
+    ['11', 'completed', null, null, 'menu'],
+    ['12', 'completed', null, null, 'human'],
+    ['13', 'failed', 'timed_out', 'call_limit', 'human'],
+  ])(
+    'to the simulated person %s ends as %s, %s, %s, answered by %s',
+    async (digits, status, code, detail, who) => {
+      const harness = await start();
+      // Two questions, so that somebody can hang up between them.
+      const goalId = await harness.publish({
+        ...answering,
+        result_schema: {
+          ...answering.result_schema,
+          properties: {
+            ...question.properties,
+            parcels: { type: 'integer', description: 'How many parcels do you expect?' },
+          },
+          required: ['confirmed', 'parcels'],
         },
-        required: ['confirmed', 'parcels'],
-      },
-    });
-    const run = await harness.until(await harness.run(goalId, `+120255501${digits}`));
-    expect([run.status, run.error_code, run.error_detail_code]).toEqual([status, code, detail]);
-    expect(run.result === null).toBe(code !== null);
-    expect(run.attempt_id).not.toBeNull();
-    expect(run.completed_at?.getTime()).toBeGreaterThanOrEqual(run.created_at.getTime());
-    expect(harness.dialled).toHaveLength(1);
-    await harness.stop();
-    await expectIdle(db);
-  });
+      });
+      const run = await harness.until(await harness.run(goalId, `+120255501${digits}`));
+      expect([run.status, run.error_code, run.error_detail_code]).toEqual([status, code, detail]);
+      expect(run.result === null).toBe(code !== null);
+      expect(run.attempt_id).not.toBeNull();
+      const [attempt] = await db.query(listAttempts, [run.id]);
+      expect(attempt?.answered_by).toBe(who);
+      expect(run.completed_at?.getTime()).toBeGreaterThanOrEqual(run.created_at.getTime());
+      expect(harness.dialled).toHaveLength(1);
+      await harness.stop();
+      await expectIdle(db);
+    },
+  );
 
   it('keeps the conversation in order, and an event with each step (I8)', async () => {
     const harness = await start();

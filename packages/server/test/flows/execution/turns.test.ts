@@ -11,6 +11,11 @@ const storedLatency = statement<{ readonly latency: unknown }>(
   `select t.latency from turns t join runs r on r.attempt_id = t.attempt_id where r.id = $1 order by t.index`,
 );
 
+const answeredBy = statement<{ readonly answered_by: string | null }>(
+  'test_answered_by',
+  'select answered_by from attempts where run_id = $1',
+);
+
 const said: SpokenTurn = {
   speaker: 'user',
   text: 'Yes, and there are twelve.',
@@ -74,5 +79,24 @@ describe.each(databases)('what an agent reports on %s', (kind) => {
     );
     expect(ended).toMatchObject({ status: 'completed', result: { confirmed: true, parcels: 12 } });
     expect(await db.query(storedLatency, [ended.id])).toEqual([{ latency: null }, { latency }]);
+  });
+
+  it('who answered is kept while the call is still on, and the last word counts', async () => {
+    const [first, last] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const harness = await start(async (_brief, _leg, transcript) => {
+      transcript.answeredBy('human');
+      await first.promise;
+      transcript.answeredBy('voicemail');
+      await last.promise;
+      return { kind: 'machine', did: 'hang_up' };
+    });
+    const begun = await harness.run(await harness.publish(), '+12025550144');
+    const kept = () => db.query(answeredBy, [begun.id]);
+    await expect.poll(kept).toEqual([{ answered_by: 'human' }]);
+    first.resolve();
+    await expect.poll(kept).toEqual([{ answered_by: 'voicemail' }]);
+    last.resolve();
+    await harness.until(begun);
+    expect(await kept()).toEqual([{ answered_by: 'voicemail' }]);
   });
 });

@@ -98,7 +98,7 @@ describe.each(databases)('runs on %s', (kind) => {
       status: 'completed',
       result: { confirmed: true },
       variables: { name: 'Ada', parcels: 1 },
-      attempts: [{ id: attemptId, number: 1, carrier: 'simulated', ended_at: null }],
+      attempts: [{ id: attemptId, number: 1, carrier: 'simulated', answered_by: null, ended_at: null }],
       transcript: [
         { attempt: 1, index: 0, speaker: 'bot', text: 'Hello.', offset_seconds: 1.5 },
         { attempt: 1, index: 1, text: 'Goodbye.' },

@@ -5,7 +5,8 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { MediaQuality } from '@trunkcall/contract';
+import type { AnsweredBy, MediaQuality } from '@trunkcall/contract';
+import { decodeG711 } from '@trunkcall/sip';
 import { afterEach, describe, expect, it } from 'vitest';
 import { findEspeak } from '../../../src/agents/audio/espeak.ts';
 import type { Synthesizer } from '../../../src/agents/audio/synthesizer.ts';
@@ -14,12 +15,16 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import { statement } from '../../../src/storage/database.ts';
 import { goalFile } from '../../kit/fixtures.ts';
 import { startSipCallee, type SipCalleeOptions } from '../../kit/sip-callee.ts';
+import { beep, informationTones } from '../../kit/sip/phones.ts';
 import { startSipService } from './service.ts';
 
 const missing = spawnSync('espeak-ng', ['--version']).error !== undefined;
 if (missing) process.stderr.write('SKIPPED: a Goal Run over SIP. To run it: apt-get install -y espeak-ng\n');
 
-const mediaOf = statement<{ media: MediaQuality | null }>('test_sip_media', 'select media from attempts');
+const mediaOf = statement<{ media: MediaQuality | null; answered_by: AnsweredBy | null }>(
+  'test_sip_media',
+  'select media, answered_by from attempts',
+);
 const turnsOf = statement<{ speaker: string; text: string }>(
   'test_sip_turns',
   `select t.speaker, t.text from turns t join attempts a on a.id = t.attempt_id order by t.index`,
@@ -68,6 +73,7 @@ describe.skipIf(missing)('a Goal Run over a real SIP call', () => {
       callee,
       recordings: sip.recordings,
       media: attempt?.media,
+      answeredBy: attempt?.answered_by,
       run,
       turns: turns.map(({ speaker, text }) => `${speaker}: ${text}`),
     };
@@ -77,7 +83,7 @@ describe.skipIf(missing)('a Goal Run over a real SIP call', () => {
     'brings home what the callee pressed, with the keys in the transcript, and hangs up',
     { timeout: 60_000 },
     async () => {
-      const { run, turns, callee, recordings, media } = await place({
+      const { run, turns, callee, recordings, media, answeredBy } = await place({
         atOnce: '#',
         answers: ['1', '12#', '1'],
       });
@@ -107,6 +113,27 @@ describe.skipIf(missing)('a Goal Run over a real SIP call', () => {
       // How it sounded is kept with the attempt.
       expect(media?.packets_in).toBeGreaterThan(100);
       expect(media).toMatchObject({ mos: expect.any(Number), packets_lost: 0 });
+      expect(answeredBy).toBe('human');
     },
   );
+
+  /** A machine's sound, and who it is. */
+  const machines = [
+    [
+      'voicemail',
+      async () => {
+        const espeak = await findEspeak({ clock: systemClock });
+        const greeting = await espeak?.speak('Please leave a message after the tone.', 'en-US');
+        if (greeting?.kind !== 'speech') throw new Error('not spoken');
+        return Int16Array.from([...greeting.pcm, ...decodeG711('PCMU', beep())]);
+      },
+    ],
+    ['announcement', async () => decodeG711('PCMU', informationTones())],
+  ] as const;
+  it.each(machines)('is left when a machine answers: %s', { timeout: 60_000 }, async (who, sound) => {
+    const { run, answeredBy, callee } = await place({ atOnce: '', answers: [], plays: await sound() });
+    expect(run).toMatchObject({ status: 'failed', error: { code: 'no_answer', detail_code: 'voicemail' } });
+    expect(answeredBy).toBe(who);
+    await expect.poll(() => callee.ends).toHaveLength(1);
+  });
 });

@@ -48,7 +48,7 @@ describe('listening in on a call over SIP', () => {
   let developer: Trunkcall;
   beforeAll(async () => {
     service = await startConsole('postgres', { legOf: (id) => sip.worker.legOf(id) });
-    phone = await startSipCallee({ atOnce: '', answers: [], says: encodeG711('PCMU', hum(calleeHertz)) });
+    phone = await startSipCallee({ atOnce: '', answers: [], plays: hum(calleeHertz) });
     sip = await startSipWorker({
       db: service.database.db,
       agents: [hummer],

@@ -291,6 +291,27 @@ describe('machines', () => {
     expect(dialogue.end).toBeNull();
   });
 
+  it('with a menu are left when the Goal says so', () => {
+    const { pressed, dialogue } = hear({ ...delivery, menu: 'hang_up' }, 'For opening hours, press two.');
+    expect(pressed).toEqual([]);
+    expect(dialogue).toMatchObject({ end: { kind: 'machine', did: 'hang_up' }, answer: { by: 'menu' } });
+  });
+
+  it('with the tones of an announcement are left, whatever the Goal says of machines', () => {
+    const leaving = { ...delivery, machine: 'leave_message' } as const;
+    expect(nextStep(leaving, begin, { kind: 'information_tone' })).toMatchObject({
+      say: [],
+      dialogue: { end: { kind: 'machine', did: 'hang_up' }, answer: { by: 'announcement' } },
+    });
+  });
+
+  it('are not who has answered a question, whatever beeps there', () => {
+    const { dialogue } = hear(delivery, 'Hello?', 'Yes.');
+    for (const kind of ['beep', 'information_tone'] as const) {
+      expect(nextStep(delivery, dialogue, { kind })).toMatchObject({ say: [], dialogue: { end: null } });
+    }
+  });
+
   it('with an endless menu are left after three keys', () => {
     const menu = 'For sales, press 1.';
     const { pressed, dialogue } = hear(delivery, menu, menu, menu, menu);

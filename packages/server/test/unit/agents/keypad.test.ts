@@ -398,6 +398,21 @@ describe('a machine', () => {
     }
   });
 
+  it('is left at the tones of an announcement, whatever the Goal says of machines, but not by who has answered', () => {
+    const tones = { kind: 'information_tone' } as const;
+    for (const script of [delivery, leaving]) {
+      const { dialogue, say } = nextKeypadStep(script, beginKeypad, tones);
+      expect(say).toEqual([]);
+      expect(dialogue).toMatchObject({
+        end: { kind: 'machine', did: 'hang_up' },
+        answer: { by: 'announcement' },
+      });
+    }
+    const answered = play(leaving, 'silence', '1').dialogue;
+    expect(answered.answer.by).toBe('human');
+    expect(nextKeypadStep(leaving, answered, tones).dialogue.end).toBeNull();
+  });
+
   it('that never stops is left', () => {
     const { dialogue } = play(leaving, ...Array<string>(40).fill('voice 4000'));
     expect(dialogue.end).toEqual({ kind: 'machine', did: 'hang_up' });

@@ -164,6 +164,24 @@ describe('the dialogue', () => {
     expect(last([unreachable], leave)?.act).toEqual(hungUp);
   });
 
+  it('hangs up at the tones of an announcement, and at a menu when the Goal says so', () => {
+    const hungUp = { kind: 'end', end: { kind: 'machine', did: 'hang_up' } };
+    const tones = { kind: 'information_tone' } as const;
+    expect(last([tones], { machine: 'leave_message' })).toMatchObject({
+      act: hungUp,
+      dialogue: { answer: { by: 'announcement' } },
+    });
+    const menu = heard('For sales, press 1. For a representative, press 2.');
+    expect(last([menu], { menu: 'hang_up' })).toMatchObject({ act: hungUp, speaker: 'unknown' });
+    expect(last([menu])?.act).toMatchObject({ kind: 'reply', quiet: true, cue: 'menu' });
+  });
+
+  it('waits for the first words until 2 s after the answer, however late it began to listen', () => {
+    expect(begin(script, 0).act).toEqual({ kind: 'listen', withinMs: 2_000 });
+    expect(begin(script, 1_200).act).toEqual({ kind: 'listen', withinMs: 800 });
+    expect(begin(script, 4_000).act).toEqual({ kind: 'listen', withinMs: 300 });
+  });
+
   it('takes no sound in the middle of a conversation for a machine', () => {
     const turns = Array.from({ length: 8 }, (_, at) => [heard(`Answer ${at}.`), spoken()]).flat();
     expect(last([...turns, { kind: 'beep' }])?.act.kind).toBe('listen');

@@ -315,7 +315,8 @@ describe.skipIf(espeakMissing)('the cascade agent on a line that carries sound',
       line.beep();
       await line.listen();
     };
-    const { end, turns } = await hold(machine, { machine: 'leave_message' });
+    const { end, turns, answers } = await hold(machine, { machine: 'leave_message' });
+    expect(answers).toEqual(['voicemail']);
     expect(end).toEqual({ kind: 'machine', did: 'leave_message' });
     expect(turns[0]).toMatchObject({ speaker: 'unknown', text: mailbox });
     expect(turns[1]?.text).toContain('We did not reach you in person. Goodbye.');

@@ -37,6 +37,7 @@ class Driven {
   readonly turns: Turn[] = [];
   readonly ends: ConversationEnd[] = [];
   readonly kinds: string[] = [];
+  readonly answers: string[] = [];
   atMs = 0;
   readonly #plan: Plan;
 
@@ -53,6 +54,7 @@ class Driven {
       this.kinds.push(effect.kind);
       if (effect.kind === 'send') this.sent.push(effect.event);
       if (effect.kind === 'turn') this.turns.push(effect.turn);
+      if (effect.kind === 'answered_by') this.answers.push(effect.who);
       if (effect.kind === 'end') this.ends.push(effect.end);
     }
     return this;
@@ -139,6 +141,80 @@ describe('a machine that talks to us', () => {
     driven.respond('last', 'Hm').take({ kind: 'played_out', mark: 5 });
     calleeSpeaks(driven, 'c5');
     expect(driven.asked().at(-1)?.response?.instructions).toContain(prompt.outOfTime);
+  });
+});
+
+describe('who answered', () => {
+  const mailbox = 'You have reached Ada. Please leave a message after the tone.';
+  const transcribed = (text: string) => ({ kind: 'transcribed', itemId: 'c1', text }) as const;
+  const hungUp = { kind: 'machine', did: 'hang_up' } as const;
+  const up = (over: Partial<Plan> = {}) => new Driven(over).take({ kind: 'connected' });
+
+  it('is told when the words are there, and again when the model knows better', () => {
+    const driven = calleeSpeaks(up(), 'c1').server(transcribed('Hi, Ada here.'));
+    expect(driven.answers).toEqual(['human']);
+    const call = { callId: '1', name: 'report_machine', arguments: '{"kind":"voicemail"}' };
+    driven.server({ kind: 'response_created', responseId: 'r1' });
+    driven.server({
+      kind: 'response_done',
+      responseId: 'r1',
+      status: 'completed',
+      errorCode: null,
+      calls: [call],
+    });
+    expect(driven.answers).toEqual(['human', 'voicemail']);
+    expect(driven.session.machine).toBe('awaiting_beep');
+  });
+
+  it('is a machine by its words although the model has begun to talk to it: it is stopped', () => {
+    const talking = (over: Partial<Plan>) =>
+      calleeSpeaks(up(over), 'c1')
+        .server({ kind: 'response_created', responseId: 'r1' })
+        .server({ kind: 'audio', responseId: 'r1', itemId: 'm1', audio: second })
+        .server(transcribed(mailbox));
+    const left = talking({ machine: 'hang_up' }).take({ kind: 'cleared', playedMs: 200 });
+    expect(left.answers).toEqual(['voicemail']);
+    expect(left.ends).toEqual([hungUp]);
+    const waiting = talking({});
+    expect(waiting.session).toMatchObject({ machine: 'awaiting_beep', mutedId: 'r1', end: null });
+    expect(waiting.kinds).toContain('clear');
+  });
+
+  it('is an announcement by the tones before it, to which nothing is said', () => {
+    const driven = up().take({ kind: 'information_tone' });
+    expect(driven.answers).toEqual(['announcement']);
+    expect(driven.ends).toEqual([hungUp]);
+    expect(driven.asked()).toEqual([]);
+  });
+
+  it('is a menu, which is the model’s to navigate, or is left when the Goal says so', () => {
+    const menu = transcribed('For sales, press 1. For a representative, press 2.');
+    const navigating = calleeSpeaks(up(), 'c1').server(menu);
+    expect(navigating.answers).toEqual(['menu']);
+    expect(navigating.session.end).toBeNull();
+    expect(calleeSpeaks(up({ menu: 'hang_up' }), 'c1').server(menu).session.end).toEqual(hungUp);
+  });
+
+  it('is nobody’s question when we were called', () => {
+    const driven = calleeSpeaks(up({ direction: 'inbound' }), 'c1').server(transcribed(mailbox));
+    driven.take({ kind: 'beep' }).take({ kind: 'information_tone' });
+    expect(driven.answers).toEqual([]);
+    expect(driven.session).toMatchObject({ machine: 'none', end: null });
+  });
+
+  it('is uncertain when nobody says anything, and we begin 2 s after the answer', () => {
+    const driven = up();
+    driven.take({ kind: 'time' }, 1_999);
+    expect(driven.asked()).toEqual([]);
+    driven.take({ kind: 'time' }, 1);
+    expect(driven.asked()).toHaveLength(1);
+    expect(driven.answers).toEqual(['uncertain']);
+  });
+
+  it('is not decided over words that go on: we wait for their end', () => {
+    const driven = up().take({ kind: 'speech_started', itemId: 'c1', startedAtMs: 1_000 }, 1_500);
+    driven.take({ kind: 'time' }, 6_000);
+    expect(driven.asked()).toEqual([]);
   });
 });
 
