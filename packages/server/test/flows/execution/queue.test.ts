@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { systemIds } from '../../../src/platform/ids.ts';
-import { intendToDial, recordAnsweredBy, recordTurn } from '../../../src/storage/attempts.ts';
+import { findAttempt, intendToDial, recordAnsweredBy, recordTurn } from '../../../src/storage/attempts.ts';
 import { statement, type Database } from '../../../src/storage/database.ts';
 import {
   claimDialJobs,
@@ -151,10 +151,9 @@ describe.each(databases)('the queue on %s', (kind) => {
     const [renewed] = await claim(1);
     expect(renewed?.fence).toBeGreaterThan(old?.fence ?? 0);
     const stale: [string, number] = [runId, old?.fence ?? 0];
-    expect(await db.query(intendToDial, [...stale, 'att_1', 'simulated', 'evt_1'])).toEqual([]);
+    expect(await db.query(intendToDial, [...stale, 'att_1', 'simulated', 'evt_1', true])).toEqual([]);
     const turn = ['att_1', 0, 'bot', 'Hello', 0, false, null, 'evt_2', 'call.speech', true];
     expect(await db.query(recordTurn, [...stale, ...turn])).toEqual([]);
-    expect(await db.query(recordAnsweredBy, [...stale, 'att_1', 'human'])).toEqual([]);
     expect(
       await endRunWithin(
         db,
@@ -173,20 +172,30 @@ describe.each(databases)('the queue on %s', (kind) => {
     const [runId = ''] = await enqueue(await createAccount(db, ids), 1);
     const [job] = await claim(1);
     const intend = () =>
-      db.query(intendToDial, [runId, job?.fence ?? 0, ids.next('att'), 'simulated', ids.next('evt')]);
+      db.query(intendToDial, [runId, job?.fence ?? 0, ids.next('att'), 'simulated', ids.next('evt'), true]);
     const intents = await Promise.allSettled([intend(), intend(), intend()]);
     const granted = intents.filter((one) => one.status === 'fulfilled' && one.value.length === 1);
     expect(granted).toHaveLength(1);
+    const answered = [runId, job?.fence ?? 0, (await db.query(findAttempt, [runId]))[0]?.id ?? '', 'human'];
+    expect(await db.query(recordAnsweredBy, answered)).toHaveLength(1);
     await db.query(expire, [runId]);
     await reap({ db, ids, clock: systemClock, log });
     expect(await claim(1)).toEqual([]);
+    expect(await db.query(recordAnsweredBy, answered)).toEqual([]);
   });
 
   it('dispatches again what a lost worker had not dialled, and ends what it may have dialled', async () => {
     const [first = '', second = ''] = await enqueue(await createAccount(db, ids), 2);
     const jobs = await claim(2);
     const fence = (runId: string) => jobs.find((job) => job.subject_id === runId)?.fence ?? 0;
-    await db.query(intendToDial, [second, fence(second), ids.next('att'), 'simulated', ids.next('evt')]);
+    await db.query(intendToDial, [
+      second,
+      fence(second),
+      ids.next('att'),
+      'simulated',
+      ids.next('evt'),
+      true,
+    ]);
     for (const runId of [first, second]) await db.query(expire, [runId]);
     await reap({ db, ids, clock: systemClock, log });
     expect((await db.query(findJob, [first]))[0]).toEqual({ worker: null, tries: 1 });

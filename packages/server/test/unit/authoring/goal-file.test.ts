@@ -96,6 +96,13 @@ test('problems of a JSON file carry line and column too', () => {
 
 describe('what does not fit is named with what would be right', () => {
   test.each<[string, string, string, string, RegExp]>([
+    [
+      'an unknown policy on menus',
+      'machine: hang_up',
+      'machine: hang_up\nmenu: shout',
+      '/menu',
+      /must be one of: navigate, hang_up/,
+    ],
     ['an unknown field', 'machine:', 'machinery:', '/machinery', /known here: format, title/],
     [
       'a text for a number',
