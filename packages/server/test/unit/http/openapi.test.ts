@@ -103,6 +103,7 @@ describe('the OpenAPI document', () => {
       'edit_conflict',
       'webhook_conflict',
       'ring_not_possible',
+      'test_call_conflict',
     ];
     const missing = Object.keys(apiErrors).filter((code) => !text.includes(`\`${code}\``));
     expect(operatorOnly).toEqual(expect.arrayContaining(missing));
