@@ -1,7 +1,7 @@
 /** What the pictures of the console show: an account that has been at work, made through the same APIs that everybody uses. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ConsoleInvitation, GoalRun, OperatorNumber } from '@trunkcall/contract';
+import type { PersonLink, GoalRun, OperatorNumber } from '@trunkcall/contract';
 import { Trunkcall } from '@trunkcall/sdk';
 import { password } from '../packages/console/test/browser.ts';
 import { newAnsweringGoal, type RunningService } from '../packages/console/test/service.ts';
@@ -63,7 +63,7 @@ async function invitePeople({ origin }: RunningService, account: string, send: S
     ['Barbara Liskov', 'viewer'],
   ] as const) {
     const email = `${name.split(' ', 1)[0]?.toLowerCase()}@example.org`;
-    const { token } = await send<ConsoleInvitation>('POST', `/accounts/${account}/people`, { email, role });
+    const { token } = await send<PersonLink>('POST', `/accounts/${account}/people`, { email, role });
     const response = await fetch(`${origin}/console/api/links/follow`, {
       method: 'POST',
       headers: { origin, 'x-trunkcall-console': '1', 'content-type': 'application/json' },

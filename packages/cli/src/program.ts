@@ -7,6 +7,7 @@ import { doctorCommand } from './commands/doctor.ts';
 import { goalCommands } from './commands/goals.ts';
 import { keyCommands } from './commands/keys.ts';
 import { numberCommands } from './commands/numbers.ts';
+import { peopleCommands } from './commands/people.ts';
 import { runCommands } from './commands/runs.ts';
 import { usageCommand } from './commands/usage.ts';
 import { trunkCommands } from './commands/trunks.ts';
@@ -96,6 +97,7 @@ function buildProgram(context: Context, process: Process, json: boolean): Comman
     .action(() => runServer('importFromStdin'));
   accountCommands(program.command('accounts').description('accounts, the owners of Goals and keys'), context);
   keyCommands(program.command('keys').description('API keys'), context);
+  peopleCommands(program.command('people').description('people of the console, and their roles'), context);
   goalCommands(program.command('goals').description('Goals: draft, publish, pause, retire'), context);
   runCommands(program.command('runs').description('Runs: list, show, watch, cancel'), context);
   callCommands(program.command('calls').description('calls without a Goal: list, show, cancel'), context);

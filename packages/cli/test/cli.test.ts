@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { followLink } from '../../server/src/authoring/people.ts';
 import { sweepUsage } from '../../server/src/billing/sweep.ts';
 import { ids, startOperatorService, type OperatorService } from '../../server/test/flows/operator/service.ts';
 import { insertEnded, sweepDependencies } from '../../server/test/kit/ended-attempts.ts';
@@ -525,6 +526,23 @@ describe('what is not right is said in one clear line', () => {
     expect(exit).toBe(1);
     expect(err).toMatch(/is the service running/);
   });
+});
+
+test('people are invited, get roles, and go', { timeout: 90_000 }, async () => {
+  await json('accounts', 'create', 'staffed');
+  const account = ['--account', 'staffed'];
+  const invited = await trunkcall(['people', 'invite', 'ada@example.com', '--role', 'viewer', ...account]);
+  expect(invited.out).toContain('/console/join#');
+  const token = /join#(\S+)/.exec(invited.out)?.[1] ?? '';
+  const order = { token, email: null, name: 'Ada', passwordHash: 'none' };
+  const id = await service.database.db.transaction((tx) => followLink(tx, ids, order));
+  const { out } = await trunkcall(['people', 'list', ...account]);
+  expect(out).toContain('ada@example.com');
+  expect(await json('people', 'role', id, 'author', ...account)).toMatchObject({ id, role: 'author' });
+  expect(await json('people', 'leave', id, ...account)).toMatchObject({ id, role: null });
+  expect(await json('people', 'password-link', id)).toMatchObject({ token: expect.any(String) });
+  expect(await json('people', 'remove', id)).toMatchObject({ id, email: 'ada@example.com' });
+  expect(await trunkcall(['people', 'invite', 'ada@example.com', ...account])).toMatchObject({ exit: 2 });
 });
 
 test('numbers are entered, answered by a Goal, and forgotten', { timeout: 90_000 }, async () => {

@@ -300,7 +300,10 @@ describe.skipIf(missing)('the console in a browser', () => {
     await page.getByText('The simulated caller was answered.').waitFor();
     await page.getByRole('link', { name: 'Open the Run' }).click();
     await page.getByText('Result drawn').waitFor();
-    await page.getByText('Caller', { exact: true }).first().waitFor();
+    await page
+      .getByText(/^Caller/)
+      .first()
+      .waitFor();
     await page.getByText('Hello, you have reached the automated assistant of').waitFor();
     await goTo('Runs');
     await page.getByLabel('Direction').selectOption('inbound');

@@ -13,29 +13,16 @@ import {
 } from './operator-webhooks.ts';
 import type { Listening } from './listen.ts';
 import type { Direction, GoalFile, ResultSchema, InputSchema } from './goal-file.ts';
-import {
-  monthlyBudget,
-  type GoalFileProblem,
-  type OperatorCall,
-  type OperatorCallDetail,
-  type OperatorAccount,
-  type OperatorGoal,
-  type OperatorGoalVersion,
-  type OperatorRun,
-  type OperatorRunDetail,
-} from './operator.ts';
+import { monthlyBudget, type OperatorAccount } from './operator.ts';
+import type { OperatorCall, OperatorCallDetail } from './operator-calls.ts';
+import type { GoalFileProblem, OperatorGoal, OperatorGoalVersion } from './operator-goals.ts';
+import type { OperatorRun, OperatorRunDetail } from './operator-runs.ts';
 import type { OperatorNumber } from './operator-numbers.ts';
+import { emailAddress, type ConsoleRole } from './operator-people.ts';
 import type { Alert } from './operator-system.ts';
 import type { GoalRunStatus } from './schemas.ts';
 
 const closed = { additionalProperties: false } as const;
-
-/** What a person may do in an account; each may do what the ones before may. */
-export const accountRoles = ['viewer', 'author', 'owner'] as const;
-export type AccountRole = (typeof accountRoles)[number];
-/** An operator runs the deployment, and has every right in every account. */
-export const consoleRoles = [...accountRoles, 'operator'] as const;
-export type ConsoleRole = (typeof consoleRoles)[number];
 
 /** What can be done in the console; `http/console/access.ts` says by whom. */
 export const consoleActions = [
@@ -58,11 +45,13 @@ export const consoleActions = [
 ] as const;
 export type ConsoleAction = (typeof consoleActions)[number];
 
-const email = Type.String({ minLength: 3, maxLength: 254, description: 'E-mail address.' });
 const newPassword = Type.String({ minLength: 10, maxLength: 200, description: 'At least 10 characters.' });
 const token = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', description: 'The secret of a one-time link.' });
 
-export const SignInRequest = Type.Object({ email, password: Type.String({ maxLength: 200 }) }, closed);
+export const SignInRequest = Type.Object(
+  { email: emailAddress, password: Type.String({ maxLength: 200 }) },
+  closed,
+);
 export const ChangePasswordRequest = Type.Object(
   { password: Type.String({ maxLength: 200 }), new_password: newPassword },
   closed,
@@ -71,7 +60,7 @@ export const LookAtLinkRequest = Type.Object({ token }, closed);
 export const FollowLinkRequest = Type.Object(
   {
     token,
-    email: Type.Optional(email),
+    email: Type.Optional(emailAddress),
     name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'How others see you.' })),
     password: newPassword,
   },
@@ -100,17 +89,6 @@ export const ConsoleWebhookRequest = Type.Object(webhookProperties, closed);
 export type ConsoleWebhookRequest = Static<typeof ConsoleWebhookRequest>;
 export const SetBudgetRequest = Type.Object({ monthly_budget: monthlyBudget }, closed);
 
-export const InviteRequest = Type.Object({ email, role: enumeration(consoleRoles) }, closed);
-export type InviteRequest = Static<typeof InviteRequest>;
-export const ChangeRoleRequest = Type.Object({ role: enumeration(accountRoles) }, closed);
-
-/** The answer to an invitation; without a link the person was there already and has the role now. */
-export interface ConsoleInvitation {
-  /** Shown once; goes behind `#` of `/console/join`. */
-  readonly token: string | null;
-  readonly expires_at: string | null;
-}
-
 export interface ConsoleAccount {
   readonly id: string;
   readonly name: string;
@@ -132,19 +110,9 @@ export interface ConsoleSession {
   readonly base_url: string | null;
 }
 
-export interface ConsolePerson {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly operator: boolean;
-  /** In the account that was asked about; null for an operator without one. */
-  readonly role: AccountRole | null;
-  readonly created_at: string;
-}
-
 export interface ConsoleAuditEntry {
   readonly id: string;
-  /** Null: the program itself. */
+  /** Null: the program itself, or whoever holds an operator token. */
   readonly person: { readonly id: string; readonly name: string } | null;
   readonly account_id: string | null;
   readonly action: string;

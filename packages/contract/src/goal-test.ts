@@ -2,8 +2,14 @@
  * The test of a Goal against its scripted callees: what `POST …/goals/test` answers, line by line (NDJSON). One line for
  * each callee as its call is over, then the summary. Nobody is phoned, and nothing of it is kept.
  */
-import type { GoalRunErrorCode } from './errors.ts';
-import type { AgentSettings, GoalFile, Scalar, ScriptedCallee } from './goal-file.ts';
+import { Type } from 'typebox';
+import { enumeration } from './enumeration.ts';
+import { goalRunErrors, type GoalRunErrorCode } from './errors.ts';
+import { ScriptedCallee, type AgentSettings, type GoalFile } from './goal-file.ts';
+import { nullable } from './schemas.ts';
+import { scalar, type Shape } from './shape.ts';
+
+const closed = { additionalProperties: false } as const;
 
 export const agentKinds = ['scripted', 'realtime', 'cascade'] as const satisfies AgentSettings['kind'][];
 export type AgentKind = AgentSettings['kind'];
@@ -24,63 +30,86 @@ export interface GoalTestOrder {
 export const testVerdicts = ['passed', 'failed', 'not_judged', 'not_run'] as const;
 export type TestVerdict = (typeof testVerdicts)[number];
 
-export interface TestTurn {
-  readonly speaker: 'bot' | 'user' | 'unknown';
-  readonly text: string;
-  /** Since the answer. */
-  readonly offset_seconds: number;
-  readonly interrupted: boolean;
-}
+export const TestTurn = Type.Object(
+  {
+    speaker: enumeration(['bot', 'user', 'unknown']),
+    text: Type.String(),
+    offset_seconds: Type.Number({ description: 'Since the answer.' }),
+    interrupted: Type.Boolean(),
+  },
+  { ...closed, $id: 'TestTurn' },
+);
+export type TestTurn = Shape<typeof TestTurn>;
 
-/** One place where a call ended otherwise than expected. */
-export interface TestDifference {
-  /** RFC 6901 JSON pointer: `/result/FIELD` or `/error`. */
-  readonly pointer: string;
-  /** Null: nothing was expected here. */
-  readonly expected: Scalar | null;
-  /** Null: there was nothing here. */
-  readonly actual: Scalar | null;
-}
+export const TestDifference = Type.Object(
+  {
+    pointer: Type.String({ description: 'RFC 6901 JSON pointer: `/result/FIELD` or `/error`.' }),
+    expected: nullable(scalar('What it is.'), 'Null: nothing was expected here.'),
+    actual: nullable(scalar('What it is.'), 'Null: there was nothing here.'),
+  },
+  { ...closed, $id: 'TestDifference', description: 'One place where a call ended otherwise than expected.' },
+);
+export type TestDifference = Shape<typeof TestDifference>;
 
-/** How a test call ended, as a Run that ends so would show it. */
-export interface TestEnd {
-  /** How the telephone execution ended, such as `conversation` or `busy`. */
-  readonly outcome: string;
-  readonly result: Readonly<Record<string, Scalar>> | null;
-  readonly error: { readonly code: GoalRunErrorCode; readonly detail_code: string | null } | null;
-}
+export const TestEnd = Type.Object(
+  {
+    outcome: Type.String({
+      description: 'How the telephone execution ended, such as `conversation` or `busy`.',
+    }),
+    result: nullable(Type.Record(Type.String(), scalar('A value.'))),
+    error: nullable(
+      Type.Object(
+        {
+          code: enumeration(Object.keys(goalRunErrors) as GoalRunErrorCode[]),
+          detail_code: nullable(Type.String()),
+        },
+        closed,
+      ),
+    ),
+  },
+  { ...closed, $id: 'TestEnd', description: 'How a test call ended, as a Run that ends so would show it.' },
+);
+export type TestEnd = Shape<typeof TestEnd>;
 
-export interface CalleeTest {
-  readonly object: 'callee_test';
-  /** Place in `callees`, from 0. */
-  readonly index: number;
-  /** The callee’s name, or `callee 3` for the third when it has none; never its number. */
-  readonly name: string;
-  readonly verdict: TestVerdict;
-  readonly expected: NonNullable<ScriptedCallee['expect']> | null;
-  /** Null when the call did not come to an end. */
-  readonly actual: TestEnd | null;
-  readonly differences: readonly TestDifference[];
-  /** For the author: why the call did not come to an end, or what the agent says of its own failure. */
-  readonly note: string | null;
-  /** The first 200 turns; of long ones the beginning. */
-  readonly transcript: readonly TestTurn[];
-  /** On the callee’s clock, since the answer; null when nobody answered. */
-  readonly call_seconds: number | null;
-  /** On the wall’s clock, with the drawing of the result. */
-  readonly took_seconds: number;
-}
+export const CalleeTest = Type.Object(
+  {
+    object: Type.Literal('callee_test'),
+    index: Type.Integer({ description: 'Place in `callees`, from 0.' }),
+    name: Type.String({
+      description: 'The callee’s name, or `callee 3` for the third when it has none; never its number.',
+    }),
+    verdict: enumeration(testVerdicts),
+    expected: nullable(ScriptedCallee.properties.expect),
+    actual: nullable(TestEnd, 'Null when the call did not come to an end.'),
+    differences: Type.Array(TestDifference),
+    note: nullable(
+      Type.String(),
+      'For the author: why the call did not come to an end, or what the agent says of its own failure.',
+    ),
+    transcript: Type.Array(TestTurn, { description: 'The first 200 turns; of long ones the beginning.' }),
+    call_seconds: nullable(
+      Type.Number(),
+      'On the callee’s clock, since the answer; null when nobody answered.',
+    ),
+    took_seconds: Type.Number({ description: 'On the wall’s clock, with the drawing of the result.' }),
+  },
+  { ...closed, $id: 'CalleeTest' },
+);
+export type CalleeTest = Shape<typeof CalleeTest>;
 
-/** The last line. Without it the test has broken off. */
-export interface GoalTestSummary {
-  readonly object: 'goal_test';
-  /** Who spoke. */
-  readonly agent: AgentKind;
-  readonly passed: number;
-  readonly failed: number;
-  readonly not_judged: number;
-  readonly not_run: number;
-  readonly took_seconds: number;
-}
+export const GoalTestSummary = Type.Object(
+  {
+    object: Type.Literal('goal_test'),
+    agent: enumeration(agentKinds, { description: 'Who spoke.' }),
+    passed: Type.Integer(),
+    failed: Type.Integer(),
+    not_judged: Type.Integer(),
+    not_run: Type.Integer(),
+    took_seconds: Type.Number(),
+  },
+  { ...closed, $id: 'GoalTestSummary', description: 'The last line. Without it the test has broken off.' },
+);
+export type GoalTestSummary = Shape<typeof GoalTestSummary>;
 
-export type GoalTestLine = CalleeTest | GoalTestSummary;
+export const GoalTestLine = Type.Union([CalleeTest, GoalTestSummary], { $id: 'GoalTestLine' });
+export type GoalTestLine = Shape<typeof GoalTestLine>;

@@ -2,7 +2,8 @@
 import { Type, type Static } from 'typebox';
 import { enumeration } from './enumeration.ts';
 import { callerBehaviors } from './goal-file.ts';
-import { phonePattern } from './schemas.ts';
+import { nullable, phonePattern } from './schemas.ts';
+import type { Shape } from './shape.ts';
 
 const closed = { additionalProperties: false } as const;
 
@@ -73,29 +74,41 @@ export const refusalReasons = [
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
-/** What became of a simulated call to one of our numbers. */
-export interface RungNumber {
-  readonly object: 'ring';
-  /** `gave_up`: the caller hung up first. */
-  readonly outcome: 'answered' | 'gave_up' | RefusalReason;
-  /** The Goal Run that answers, or was about to; null when the call left none. */
-  readonly run: { readonly id: string; readonly goal_id: string } | null;
-}
+export const RungNumber = Type.Object(
+  {
+    object: Type.Literal('ring'),
+    outcome: Type.Union([Type.Literal('answered'), Type.Literal('gave_up'), enumeration(refusalReasons)], {
+      description: '`gave_up`: the caller hung up first.',
+    }),
+    run: nullable(
+      Type.Object({ id: Type.String(), goal_id: Type.String() }, closed),
+      'The Goal Run that answers, or was about to; null when the call left none.',
+    ),
+  },
+  { ...closed, $id: 'RungNumber', description: 'What became of a simulated call to one of our numbers.' },
+);
+export type RungNumber = Shape<typeof RungNumber>;
 
-/** A number that callees may see, that is never dialled, and that a Goal may answer. */
-export interface OperatorNumber {
-  readonly id: string;
-  readonly phone: string;
-  readonly label: string;
-  /** How it became ours: an operator entered it. */
-  readonly origin: 'entered';
-  /** Null: shared by all accounts. */
-  readonly account_id: string | null;
-  /** Whether callees of its account see it. */
-  readonly is_default: boolean;
-  /** The Goal that answers calls to it. */
-  readonly inbound_goal_id: string | null;
-  /** Calls to it that were refused today (UTC), by reason. */
-  readonly refused_today: Readonly<Partial<Record<RefusalReason, number>>>;
-  readonly created_at: string;
-}
+export const OperatorNumber = Type.Object(
+  {
+    id: Type.String(),
+    phone: Type.String(),
+    label: Type.String(),
+    origin: Type.Literal('entered', { description: 'How it became ours: an operator entered it.' }),
+    account_id: nullable(Type.String(), 'Null: shared by all accounts.'),
+    is_default: Type.Boolean({ description: 'Whether callees of its account see it.' }),
+    inbound_goal_id: nullable(Type.String(), 'The Goal that answers calls to it.'),
+    refused_today: Type.Partial(
+      Type.Record(Type.String(), Type.Integer(), {
+        description: 'Calls to it that were refused today (UTC), by reason.',
+      }),
+    ),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  {
+    ...closed,
+    $id: 'OperatorNumber',
+    description: 'A number that callees may see, that is never dialled, and that a Goal may answer.',
+  },
+);
+export type OperatorNumber = Shape<typeof OperatorNumber>;

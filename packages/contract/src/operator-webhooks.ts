@@ -1,8 +1,12 @@
 /** Webhooks in the operator API: endpoints of accounts, and what was delivered to them. */
 import { Type, type Static } from 'typebox';
-import { webhookTypes, type WebhookType } from './calls.ts';
+import { webhookTypes } from './calls.ts';
 import { enumeration } from './enumeration.ts';
 import type { PageQuery } from './operator.ts';
+import { nullable } from './schemas.ts';
+import type { Shape } from './shape.ts';
+
+const closed = { additionalProperties: false } as const;
 
 export const CreateWebhookRequest = Type.Object(
   {
@@ -29,71 +33,93 @@ export type CreateWebhookRequest = Static<typeof CreateWebhookRequest>;
 /** The last segment of `POST /operator/v1/webhooks/{webhook_id}/{action}` that changes whether it is used. */
 export type WebhookSwitch = 'disable' | 'enable';
 
-export interface OperatorWebhook {
-  readonly id: string;
-  readonly account_id: string;
-  readonly url: string;
-  readonly types: readonly WebhookType[];
-  readonly description: string;
-  readonly signed: boolean;
-  /** Until when the secret before the present one signs as well. */
-  readonly previous_secret_until: string | null;
-  readonly enabled: boolean;
-  readonly disabled_at: string | null;
-  /** By an operator, because the receiver answered 410, or because it failed for five days. */
-  readonly disabled_reason: 'operator' | 'gone' | 'failing' | null;
-  /** The first failure since the last success. */
-  readonly failing_since: string | null;
-  readonly created_at: string;
-}
+export const OperatorWebhook = Type.Object(
+  {
+    id: Type.String(),
+    account_id: Type.String(),
+    url: Type.String(),
+    types: Type.Array(enumeration(webhookTypes)),
+    description: Type.String(),
+    signed: Type.Boolean(),
+    previous_secret_until: nullable(
+      Type.String({ format: 'date-time' }),
+      'Until when the secret before the present one signs as well.',
+    ),
+    enabled: Type.Boolean(),
+    disabled_at: nullable(Type.String({ format: 'date-time' })),
+    disabled_reason: nullable(
+      enumeration(['operator', 'gone', 'failing']),
+      'By an operator, because the receiver answered 410, or because it failed for five days.',
+    ),
+    failing_since: nullable(
+      Type.String({ format: 'date-time' }),
+      'The first failure since the last success.',
+    ),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { ...closed, $id: 'OperatorWebhook' },
+);
+export type OperatorWebhook = Shape<typeof OperatorWebhook>;
 
-/** The answer to a creation or a rotation: the only time that the secret is shown. */
-export interface WebhookWithSecret extends OperatorWebhook {
-  /** `whsec_…`; null for an endpoint that is not signed. */
-  readonly secret: string | null;
-}
+export const WebhookWithSecret = Type.Object(
+  {
+    ...OperatorWebhook.properties,
+    secret: nullable(Type.String(), '`whsec_…`; null for an endpoint that is not signed.'),
+  },
+  {
+    ...closed,
+    $id: 'WebhookWithSecret',
+    description: 'The answer to a creation or a rotation: the only time that the secret is shown.',
+  },
+);
+export type WebhookWithSecret = Shape<typeof WebhookWithSecret>;
 
 export const deliveryStates = ['pending', 'delivered', 'failed', 'abandoned'] as const;
 /** `failed`: its tries are used up, or the receiver is gone. `abandoned`: its endpoint was disabled when it was due. */
 export type DeliveryState = (typeof deliveryStates)[number];
 
-export interface OperatorDelivery {
-  readonly id: string;
-  readonly account_id: string;
-  readonly event_id: string;
-  /** A `WebhookType`, or `webhook.test`. */
-  readonly type: string;
-  readonly call_id: string | null;
-  /** Null: the URL came with the call. */
-  readonly webhook_id: string | null;
-  readonly url: string;
-  readonly state: DeliveryState;
-  /** Since the delivery was made, or was replayed last. */
-  readonly tries: number;
-  readonly next_try_at: string | null;
-  /** HTTP status of the last try; null when there was no answer. */
-  readonly last_status: number | null;
-  /** Why the last try had no answer. */
-  readonly last_error: string | null;
-  readonly created_at: string;
-  readonly ended_at: string | null;
-}
+export const OperatorDelivery = Type.Object(
+  {
+    id: Type.String(),
+    account_id: Type.String(),
+    event_id: Type.String(),
+    type: Type.String({ description: 'A `WebhookType`, or `webhook.test`.' }),
+    call_id: nullable(Type.String()),
+    webhook_id: nullable(Type.String(), 'Null: the URL came with the call.'),
+    url: Type.String(),
+    state: enumeration(deliveryStates),
+    tries: Type.Integer({ description: 'Since the delivery was made, or was replayed last.' }),
+    next_try_at: nullable(Type.String({ format: 'date-time' })),
+    last_status: nullable(Type.Integer(), 'HTTP status of the last try; null when there was no answer.'),
+    last_error: nullable(Type.String(), 'Why the last try had no answer.'),
+    created_at: Type.String({ format: 'date-time' }),
+    ended_at: nullable(Type.String({ format: 'date-time' })),
+  },
+  { ...closed, $id: 'OperatorDelivery' },
+);
+export type OperatorDelivery = Shape<typeof OperatorDelivery>;
 
-export interface OperatorDeliveryTry {
-  readonly started_at: string;
-  readonly duration_ms: number;
-  readonly status: number | null;
-  readonly error: string | null;
-  /** The beginning of what the receiver answered. */
-  readonly response: string | null;
-}
+export const OperatorDeliveryTry = Type.Object(
+  {
+    started_at: Type.String({ format: 'date-time' }),
+    duration_ms: Type.Number(),
+    status: nullable(Type.Integer()),
+    error: nullable(Type.String()),
+    response: nullable(Type.String(), 'The beginning of what the receiver answered.'),
+  },
+  { ...closed, $id: 'OperatorDeliveryTry' },
+);
+export type OperatorDeliveryTry = Shape<typeof OperatorDeliveryTry>;
 
-export interface OperatorDeliveryDetail extends OperatorDelivery {
-  /** The exact text that is sent. */
-  readonly body: string;
-  /** Newest first; the newest fifty. */
-  readonly try_log: readonly OperatorDeliveryTry[];
-}
+export const OperatorDeliveryDetail = Type.Object(
+  {
+    ...OperatorDelivery.properties,
+    body: Type.String({ description: 'The exact text that is sent.' }),
+    try_log: Type.Array(OperatorDeliveryTry, { description: 'Newest first; the newest fifty.' }),
+  },
+  { ...closed, $id: 'OperatorDeliveryDetail' },
+);
+export type OperatorDeliveryDetail = Shape<typeof OperatorDeliveryDetail>;
 
 export interface ListWebhooksQuery extends PageQuery {
   /** Id or name. */

@@ -10,8 +10,8 @@ export const jsonObject = (description: string) =>
 
 export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(
   schema: T,
-  description: string,
-) => Type.Union([schema, Type.Null()], { description });
+  description?: string,
+) => Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 
 export const timestamp = (description: string) => Type.String({ format: 'date-time', description });
 

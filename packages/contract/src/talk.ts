@@ -15,7 +15,8 @@ import { Type, type Static } from 'typebox';
 import { enumeration } from './enumeration.ts';
 import type { GoalRunErrorCode, DetailCode } from './errors.ts';
 import type { Scalar } from './goal-file.ts';
-import type { GoalFileProblem, OperatorEvidence, OperatorTurn } from './operator.ts';
+import type { GoalFileProblem } from './operator-goals.ts';
+import type { OperatorEvidence, OperatorTurn } from './operator-runs.ts';
 
 const closed = { additionalProperties: false } as const;
 

@@ -34,7 +34,8 @@ const server = (description: string) =>
     },
     { ...closed, description },
   );
-export type TrunkServer = Static<ReturnType<typeof server>>;
+export const TrunkServer = server('Where calls are sent.');
+export type TrunkServer = Static<typeof TrunkServer>;
 
 /** Codes that networks use with different meanings, and what each can be read as. */
 export const TrunkProfile = Type.Object(
@@ -73,7 +74,7 @@ export const Trunk = Type.Object(
       pattern: '^[a-z0-9][a-z0-9-]{0,39}$',
       description: 'Lower-case letters, digits and hyphens, at most 40; appears in logs.',
     }),
-    proxy: server('Where calls are sent.'),
+    proxy: TrunkServer,
     registrar: Type.Optional(server('Where we register; only for trunks that want that.')),
     credentials: Type.Optional(
       Type.Object(

@@ -1,5 +1,6 @@
 import type {
   AddNumberRequest,
+  AccountRole,
   AgentKind,
   CreatedKey,
   CreateKeyRequest,
@@ -7,8 +8,9 @@ import type {
   DeploymentUsage,
   DoctorReport,
   GoalAction,
-  GoalFileProblem,
   GoalTestLine,
+  GoalValidation,
+  InviteRequest,
   ListCallsQuery,
   ListDeliveriesQuery,
   ListGoalsQuery,
@@ -24,11 +26,13 @@ import type {
   OperatorKey,
   OperatorList,
   OperatorNumber,
+  OperatorPerson,
   OperatorRun,
   OperatorRunDetail,
   OperatorTestCall,
   OperatorTrunk,
   OperatorWebhook,
+  PersonLink,
   RingRequest,
   RungNumber,
   OperatorWorker,
@@ -104,6 +108,40 @@ export class OperatorClient {
     return this.#send('PATCH', `/accounts/${encodeURIComponent(account)}`, jsonBody(change), options);
   }
 
+  /** People with a role in the account, and operators, by e-mail address. */
+  listPeople(account: string, options?: CallOptions): Promise<OperatorList<OperatorPerson>> {
+    return this.#get(`/accounts/${encodeURIComponent(account)}/people`, {}, options);
+  }
+
+  /** Gives somebody a role in an account, or makes an operator; the link for somebody new is shown this once. */
+  invitePerson(account: string, invitation: InviteRequest, options?: CallOptions): Promise<PersonLink> {
+    return this.#post(`/accounts/${encodeURIComponent(account)}/people`, invitation, options);
+  }
+
+  setPersonRole(
+    account: string,
+    personId: string,
+    role: AccountRole,
+    options?: CallOptions,
+  ): Promise<OperatorPerson> {
+    return this.#send('PATCH', memberPath(account, personId), jsonBody({ role }), options);
+  }
+
+  /** Takes a person's role in an account away. */
+  takePersonRole(account: string, personId: string, options?: CallOptions): Promise<OperatorPerson> {
+    return this.#post(`${memberPath(account, personId)}/remove`, undefined, options);
+  }
+
+  /** A one-time link by which a person chooses a new password. */
+  createPasswordLink(personId: string, options?: CallOptions): Promise<PersonLink> {
+    return this.#post(`/people/${encodeURIComponent(personId)}/password_link`, undefined, options);
+  }
+
+  /** Removes a person from the deployment for good. */
+  removePerson(personId: string, options?: CallOptions): Promise<OperatorPerson> {
+    return this.#post(`/people/${encodeURIComponent(personId)}/remove`, undefined, options);
+  }
+
   addNumber(number: AddNumberRequest, options?: CallOptions): Promise<OperatorNumber> {
     return this.#post('/numbers', number, options);
   }
@@ -156,10 +194,7 @@ export class OperatorClient {
       : this.#send('PUT', `/goals/${encodeURIComponent(goalId)}/draft${query}`, sent, options);
   }
 
-  validateGoal(
-    file: GoalFileText,
-    options?: CallOptions,
-  ): Promise<{ readonly problems: readonly GoalFileProblem[]; readonly not_ready: readonly string[] }> {
+  validateGoal(file: GoalFileText, options?: CallOptions): Promise<GoalValidation> {
     return this.#send('POST', '/goals/validate', { type: file.mediaType, text: file.text }, options);
   }
 
@@ -394,3 +429,6 @@ export class OperatorClient {
 }
 
 const jsonBody = (value: unknown) => ({ type: 'application/json', text: JSON.stringify(value) });
+
+const memberPath = (account: string, personId: string) =>
+  `/accounts/${encodeURIComponent(account)}/people/${encodeURIComponent(personId)}`;

@@ -12,7 +12,7 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { ConsoleInvitation, ConsolePerson, ConsoleRole, OperatorList } from '@trunkcall/contract';
+import type { PersonLink, OperatorPerson, ConsoleRole, OperatorList } from '@trunkcall/contract';
 import { useState } from 'react';
 import { ask, read } from '../api.ts';
 import { Confirm } from '../parts/confirm.tsx';
@@ -28,7 +28,7 @@ export default function People() {
   const [inviting, { open, close }] = useDisclosure();
   const query = useQuery({
     queryKey: ['people', id],
-    queryFn: () => read<OperatorList<ConsolePerson>>(`/accounts/${id}/people`),
+    queryFn: () => read<OperatorList<OperatorPerson>>(`/accounts/${id}/people`),
   });
   return (
     <Page title={words.title} actions={<Button onClick={open}>{words.invite}</Button>}>
@@ -40,7 +40,7 @@ export default function People() {
 
 const accountRoles = ['viewer', 'author', 'owner'] as const;
 
-function PeopleTable({ people }: { readonly people: readonly ConsolePerson[] }) {
+function PeopleTable({ people }: { readonly people: readonly OperatorPerson[] }) {
   return (
     <Scroll label={words.title}>
       <Table>
@@ -63,7 +63,7 @@ function PeopleTable({ people }: { readonly people: readonly ConsolePerson[] }) 
   );
 }
 
-function PersonRow({ person }: { readonly person: ConsolePerson }) {
+function PersonRow({ person }: { readonly person: OperatorPerson }) {
   const { session } = usePlace();
   const account = useAccount();
   const client = useQueryClient();
@@ -75,7 +75,7 @@ function PersonRow({ person }: { readonly person: ConsolePerson }) {
   });
   const takeOut = useMutation({ mutationFn: () => ask('DELETE', place), onSettled: refresh });
   const reset = useMutation({
-    mutationFn: () => ask<ConsoleInvitation>('POST', `/people/${person.id}/password-link`),
+    mutationFn: () => ask<PersonLink>('POST', `/people/${person.id}/password-link`),
     gcTime: 0,
   });
   const [expelling, { open, close }] = useDisclosure();
@@ -139,7 +139,7 @@ function PersonRow({ person }: { readonly person: ConsolePerson }) {
   );
 }
 
-function LinkShown({ link, onClose }: { readonly link: ConsoleInvitation; readonly onClose: () => void }) {
+function LinkShown({ link, onClose }: { readonly link: PersonLink; readonly onClose: () => void }) {
   return (
     <Modal
       opened
@@ -152,7 +152,7 @@ function LinkShown({ link, onClose }: { readonly link: ConsoleInvitation; readon
   );
 }
 
-function LinkText({ link: { token, expires_at } }: { readonly link: ConsoleInvitation }) {
+function LinkText({ link: { token, expires_at } }: { readonly link: PersonLink }) {
   if (token === null) {
     return (
       <Alert variant="outline" role="status">
@@ -174,7 +174,7 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
     ? [...accountRoles, 'operator']
     : accountRoles;
   const invite = useMutation({
-    mutationFn: () => ask<ConsoleInvitation>('POST', `/accounts/${id}/people`, { json: { email, role } }),
+    mutationFn: () => ask<PersonLink>('POST', `/accounts/${id}/people`, { json: { email, role } }),
     onSuccess: () => client.invalidateQueries({ queryKey: ['people'] }),
     gcTime: 0,
   });

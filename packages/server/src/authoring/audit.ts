@@ -3,7 +3,7 @@ import type { Queryable } from '../storage/database.ts';
 import { insertAuditEntry } from '../storage/audit.ts';
 
 export interface Change {
-  /** Who; null for the program itself. */
+  /** Who; null for the program itself, and for whoever holds an operator token. */
   readonly by: string | null;
   /** Null for what concerns the whole deployment. */
   readonly accountId: string | null;

@@ -76,7 +76,7 @@ export async function invite(
   tx: Queryable,
   ids: Ids,
   order: {
-    readonly by: string;
+    readonly by: string | null;
     readonly accountId: string;
     readonly email: string;
     readonly role: ConsoleRole;
@@ -181,7 +181,7 @@ export async function recognise(db: Queryable, email: string, password: string):
 export async function offerNewPassword(
   tx: Queryable,
   ids: Ids,
-  order: { readonly by: string; readonly personId: string },
+  order: { readonly by: string | null; readonly personId: string },
 ): Promise<Link> {
   const { by, personId } = order;
   const { email } = await lock(tx, personId);
@@ -195,46 +195,49 @@ export async function offerNewPassword(
 }
 
 interface RoleChange {
-  readonly by: string;
+  /** Null: whoever holds an operator token. */
+  readonly by: string | null;
   readonly accountId: string;
   readonly personId: string;
 }
 
-/** Gives a person another role in an account. Throws: Refusal `not_found`. Safe to repeat: yes. */
+/** Gives a person another role in an account; ends with the person. Throws: Refusal `not_found`. Safe to repeat: yes. */
 export async function setRole(
   tx: Queryable,
   ids: Ids,
   order: RoleChange & { readonly role: AccountRole },
-): Promise<void> {
+): Promise<PersonRow> {
   const { by, accountId, personId, role } = order;
-  await lock(tx, personId);
+  const person = await lock(tx, personId);
   const [before] = await tx.query(findMembership, [personId, accountId]);
-  if (before?.role === role) return;
+  if (before?.role === role) return person;
   await tx.query(putMembership, [personId, accountId, role]);
   const details = { role, before: before?.role ?? null };
   await recordChange(tx, ids, { by, accountId, action: 'person.role_set', objectId: personId, details });
+  return person;
 }
 
-/** Takes a person's role in an account away. Throws: Refusal `not_found`. */
-export async function takeRole(tx: Queryable, ids: Ids, order: RoleChange): Promise<void> {
+/** Takes a person's role in an account away; ends with the person. Throws: Refusal `not_found`. */
+export async function takeRole(tx: Queryable, ids: Ids, order: RoleChange): Promise<PersonRow> {
   const { by, accountId, personId } = order;
-  await lock(tx, personId);
+  const person = await lock(tx, personId);
   const [gone] = await tx.query(deleteMembership, [personId, accountId]);
   if (gone === undefined) throw missingPerson();
   const details = { before: gone.role };
   await recordChange(tx, ids, { by, accountId, action: 'person.role_taken', objectId: personId, details });
+  return person;
 }
 
-/** Removes a person from the deployment for good. Throws: Refusal `not_found`, `forbidden` for the last operator. */
+/** Removes a person from the deployment for good; ends with who it was. Throws: Refusal `not_found`, `forbidden` for the last operator. */
 export async function expel(
   tx: Queryable,
   ids: Ids,
-  order: { readonly by: string; readonly personId: string },
-): Promise<void> {
+  order: { readonly by: string | null; readonly personId: string },
+): Promise<PersonRow> {
   const { by, personId } = order;
   // The operators first: two who remove one another wait here.
   const operators = await tx.query(lockOperators);
-  await lock(tx, personId);
+  const person = await lock(tx, personId);
   if (operators.length === 1 && operators[0]?.id === personId) {
     throw new Refusal('forbidden', 'the last operator can not be removed');
   }
@@ -243,6 +246,7 @@ export async function expel(
   await endSessions(tx, personId);
   await tx.query(removePerson, [personId]);
   await recordChange(tx, ids, { by, accountId: null, action: 'person.removed', objectId: personId });
+  return person;
 }
 
 async function lock(tx: Queryable, personId: string): Promise<PersonRow> {

@@ -1,20 +1,12 @@
-import {
-  ChangeRoleRequest,
-  InviteRequest,
-  type ConsoleInvitation,
-  type ConsolePerson,
-} from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
-import { expel, invite, offerNewPassword, setRole, takeRole, type Link } from '../../authoring/people.ts';
+import { expel, invite, offerNewPassword, setRole, takeRole } from '../../authoring/people.ts';
 import { listMembers } from '../../storage/people.ts';
-import { checker, readJson } from '../operator/sent.ts';
+import { checkInvite, checkRole, linkView, personView } from '../operator/people.ts';
+import { readJson } from '../operator/sent.ts';
 import { listOf } from '../operator/views.ts';
 import { requireOperator, requireRight } from './access.ts';
 import type { ConsoleDeps } from './routes.ts';
 import { visitorOf } from './visitor.ts';
-
-const checkInvite = checker(InviteRequest);
-const checkRole = checker(ChangeRoleRequest);
 
 interface OfAccount {
   Params: { account: string };
@@ -31,7 +23,7 @@ export function peopleRoutes(app: FastifyInstance, { db, ids }: ConsoleDeps): vo
     const { account } = request.params;
     requireRight(visitorOf(request).session, account, 'person.manage');
     const rows = await db.query(listMembers, [account]);
-    return listOf(rows.map((row): ConsolePerson => ({ ...row, created_at: row.created_at.toISOString() })));
+    return listOf(rows.map((row) => personView(row, row.role)));
   });
 
   app.post<OfAccount>('/accounts/:account/people', async (request, reply) => {
@@ -79,10 +71,4 @@ export function peopleRoutes(app: FastifyInstance, { db, ids }: ConsoleDeps): vo
     await db.transaction((tx) => expel(tx, ids, order));
     reply.code(204);
   });
-}
-
-function linkView(link: Link | null): ConsoleInvitation {
-  return link === null
-    ? { token: null, expires_at: null }
-    : { token: link.token, expires_at: link.expiresAt.toISOString() };
 }

@@ -19,6 +19,7 @@ import { doctorRoutes } from './doctor.ts';
 import { goalRoutes } from './goals.ts';
 import { keyRoutes } from './keys.ts';
 import { numberRoutes } from './numbers.ts';
+import { peopleRoutes } from './people.ts';
 import { runRoutes } from './runs.ts';
 import { usageRoutes } from './usage.ts';
 import { systemRoutes, type DeploymentFacts } from './system.ts';
@@ -59,6 +60,7 @@ export function operatorRoutes(deps: OperatorDeps): FastifyPluginAsync {
     app.addHook('onRequest', requireOperator(deps.db, deps.configuredToken, deps.clock));
     accountRoutes(app, deps);
     keyRoutes(app, deps);
+    peopleRoutes(app, deps);
     goalRoutes(app, deps);
     runRoutes(app, deps);
     operatorCallRoutes(app, deps);

@@ -1,7 +1,7 @@
 /** Who may listen in on a call, and what becomes of it; the call is the test's own. */
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ConsoleInvitation, ConsoleRunDetail, Listening } from '@trunkcall/contract';
+import type { PersonLink, ConsoleRunDetail, Listening } from '@trunkcall/contract';
 import { Trunkcall } from '@trunkcall/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Leg, LegEnd, LegListener } from '../../../src/carriers/carrier.ts';
@@ -86,7 +86,7 @@ async function stranger(): Promise<Visitor> {
   const operator = await service.operator();
   const invitation = { email: 'rival@example.org', role: 'owner' };
   const invited = await operator.send('POST', `/accounts/${service.otherAccountId}/people`, invitation);
-  const { token } = (await invited.json()) as ConsoleInvitation;
+  const { token } = (await invited.json()) as PersonLink;
   const rival = service.visitor();
   await rival.send('POST', '/links/follow', { token, password, name: 'Rival' });
   return rival;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { scopes, type ConsoleInvitation, type ConsoleRole } from '@trunkcall/contract';
+import { scopes, type PersonLink, type ConsoleRole } from '@trunkcall/contract';
 import type { FastifyPluginAsync } from 'fastify';
 import { createAcceptance } from '../../../src/acceptance/accept.ts';
 import { createAccount } from '../../../src/authoring/accounts.ts';
@@ -216,7 +216,7 @@ export async function startConsole(
     operator,
     async person(role, email = `person-${(people += 1)}@example.org`) {
       const invited = await (await operator()).send('POST', `/accounts/${accountId}/people`, { email, role });
-      const { token } = (await invited.json()) as ConsoleInvitation;
+      const { token } = (await invited.json()) as PersonLink;
       return follow(token ?? '', { name: role });
     },
     async close() {

@@ -1,7 +1,7 @@
 import {
   scopes,
   type ConsoleAuditEntry,
-  type ConsoleInvitation,
+  type PersonLink,
   type ConsoleLink,
   type ConsoleSession,
   type OperatorList,
@@ -167,7 +167,7 @@ describe.each(databases)('people and sessions on %s', (kind) => {
     const forgetful = await service.person('viewer', 'forget@example.org');
     const { person } = await forgetful.get<ConsoleSession>('/session');
     const made = await operator.send('POST', `/people/${person.id}/password-link`);
-    const { token } = (await made.json()) as ConsoleInvitation;
+    const { token } = (await made.json()) as PersonLink;
     const follow = () =>
       service.visitor().send('POST', '/links/follow', { token, password: 'a fresh password' });
     expect((await follow()).status).toBe(204);
@@ -218,7 +218,7 @@ describe.each(databases)('people and sessions on %s', (kind) => {
         email: 'quiet@example.org',
         role: 'viewer',
       })
-    ).json()) as ConsoleInvitation;
+    ).json()) as PersonLink;
     const visitor = service.visitor();
     await visitor.send('POST', '/links/look', { token });
     await visitor.send('POST', '/links/follow', { token, name: 'Quiet', password });

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { OperatorPerson } from '@trunkcall/contract';
+import { followLink, lookAtLink } from '../../../src/authoring/people.ts';
+import { listAudit, listAccountAudit } from '../../../src/storage/audit.ts';
+import { databases } from '../../kit/database.ts';
+import { ids, startOperatorService, type OperatorService } from './service.ts';
+
+describe.each(databases)('people in the operator API on %s', (kind) => {
+  let service: OperatorService;
+  let account: string;
+  beforeAll(async () => {
+    service = await startOperatorService(kind);
+    ({ id: account } = await service.operator.createAccount('people'));
+  });
+  afterAll(() => service.close());
+
+  /** Follows an invitation. */
+  async function join(email: string, role: 'viewer' | 'operator'): Promise<OperatorPerson> {
+    const { token } = await service.operator.invitePerson('people', { email, role });
+    const order = { token: token ?? '', email: null, name: 'Ada', passwordHash: 'none' };
+    await service.database.db.transaction((tx) => followLink(tx, ids, order));
+    const { data } = await service.operator.listPeople(account);
+    const person = data.find((one) => one.email === email);
+    if (person === undefined) throw new Error(`${email} did not join`);
+    return person;
+  }
+
+  test('an invitation is a link for the address and the role, by which a person comes', async () => {
+    const { token, expires_at } = await service.operator.invitePerson(account, {
+      email: 'New@Example.com',
+      role: 'author',
+    });
+    expect(Date.parse(expires_at ?? '')).toBeGreaterThan(Date.now());
+    const link = await lookAtLink(service.database.db, token ?? '');
+    expect(link).toEqual({ purpose: 'invitation', email: 'new@example.com', role: 'author' });
+    await expect(join('joins@example.com', 'viewer')).resolves.toMatchObject({
+      role: 'viewer',
+      operator: false,
+    });
+  });
+
+  test('a person who is there gets the role without a link, another one later, then none', async () => {
+    const { id } = await join('moves@example.com', 'viewer');
+    const again = { email: 'moves@example.com', role: 'author' } as const;
+    await expect(service.operator.invitePerson(account, again)).resolves.toEqual({
+      token: null,
+      expires_at: null,
+    });
+    await expect(service.operator.setPersonRole(account, id, 'owner')).resolves.toMatchObject({
+      id,
+      role: 'owner',
+    });
+    await expect(service.operator.takePersonRole(account, id)).resolves.toMatchObject({ id, role: null });
+    const { data } = await service.operator.listPeople(account);
+    expect(data.map((person) => person.id)).not.toContain(id);
+    await expect(service.operator.takePersonRole(account, id)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('a link for a new password is that person’s', async () => {
+    const { id } = await join('forgets@example.com', 'viewer');
+    const { token } = await service.operator.createPasswordLink(id);
+    expect(await lookAtLink(service.database.db, token ?? '')).toMatchObject({
+      purpose: 'new_password',
+      email: 'forgets@example.com',
+    });
+  });
+
+  test('a removed person is gone, but the last operator stays', async () => {
+    const { id } = await join('goes@example.com', 'viewer');
+    await expect(service.operator.removePerson(id)).resolves.toMatchObject({ id, role: null });
+    await expect(service.operator.removePerson(id)).rejects.toMatchObject({ code: 'not_found' });
+    const operator = await join('runs@example.com', 'operator');
+    await expect(service.operator.removePerson(operator.id)).rejects.toMatchObject({
+      status: 403,
+      code: 'forbidden',
+    });
+  });
+
+  test('what the token changes of people stands in the audit log, as nobody’s doing', async () => {
+    const { id } = await join('noted@example.com', 'viewer');
+    await service.operator.setPersonRole(account, id, 'author');
+    const [entry] = await service.database.db.query(listAccountAudit, [account, null, 1]);
+    expect(entry).toMatchObject({ person_id: null, action: 'person.role_set', object_id: id });
+    await service.operator.removePerson(id);
+    const [newest] = await service.database.db.query(listAudit, [null, 1]);
+    expect(newest).toMatchObject({ person_id: null, action: 'person.removed', object_id: id });
+  });
+
+  test.each([
+    ['an address that is none', { email: 'ada', role: 'author' }, 400],
+    ['a role that is none', { email: 'ada@example.com', role: 'king' }, 400],
+  ])('%s is refused', async (_name, sent, status) => {
+    const response = await fetch(`${service.origin}/operator/v1/accounts/${account}/people`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(sent),
+    });
+    expect(response.status).toBe(status);
+  });
+
+  test('the document of the API is served without a token', async () => {
+    const response = await fetch(`${service.origin}/operator/v1/openapi.json`);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ openapi: '3.1.0', security: [{ operatorToken: [] }] });
+  });
+});
