@@ -1,5 +1,5 @@
 /**
- * Writes the parts of docs/ that come from the code: errors, configuration and the OpenAPI document.
+ * Writes the parts of docs/ that come from the code: errors, configuration and the OpenAPI documents.
  *
  *   node tools/write-docs.ts            writes them
  *   node tools/write-docs.ts --check    fails if one is stale
@@ -11,6 +11,7 @@ import {
   detailCodes,
   goalRunErrors,
   openApiDocument,
+  operatorOpenApiDocument,
   scopes,
   SipSettings,
   Trunk,
@@ -145,6 +146,7 @@ const pages: Readonly<Record<string, () => string>> = {
   'docs/reference/errors.md': errorsPage,
   'docs/reference/configuration.md': configurationPage,
   'docs/reference/openapi.json': () => `${JSON.stringify(openApiDocument(), null, 2)}\n`,
+  'docs/reference/operator-openapi.json': () => `${JSON.stringify(operatorOpenApiDocument(), null, 2)}\n`,
 };
 
 const check = process.argv.includes('--check');

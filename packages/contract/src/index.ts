@@ -21,3 +21,4 @@ export * from './talk.ts';
 export * from './trunks.ts';
 export * from './usage.ts';
 export * from './openapi.ts';
+export { operatorOpenApiDocument, operatorPrefix } from './openapi-operator.ts';

@@ -1,5 +1,8 @@
-/** The parts of which the operations of the OpenAPI document are made. */
+/** The parts of which the operations of the OpenAPI documents are made. */
 import { apiErrors, type ApiErrorCode } from './errors.ts';
+
+/** Of the documents and what they describe. */
+export const documentVersion = '0.6.0';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -29,7 +32,9 @@ export const pathParameter = (name: string, description: string, example: string
   schema: { type: 'string' },
   example,
 });
-export const json = (schema: Json, examples: Json): Json => ({ 'application/json': { schema, examples } });
+export const json = (schema: Json, examples: Json = {}): Json => ({
+  'application/json': Object.keys(examples).length === 0 ? { schema } : { schema, examples },
+});
 
 /** What any operation may answer; codes that share a status share a response. */
 export const everywhere: readonly ApiErrorCode[] = [
@@ -40,6 +45,8 @@ export const everywhere: readonly ApiErrorCode[] = [
   'internal_error',
   'provider_unavailable',
 ];
+/** Of the operator API: its token may do everything. */
+export const withToken: readonly ApiErrorCode[] = [...everywhere, 'unauthorized', 'rate_limit_exceeded'];
 export const withKey: readonly ApiErrorCode[] = [
   ...everywhere,
   'unauthorized',
@@ -80,13 +87,21 @@ function refusal(status: number, codes: readonly ApiErrorCode[]): Json {
   };
 }
 
-export const success = (description: string, schema: Json, examples: Json, moreHeaders: Json = {}): Json => ({
+export const success = (
+  description: string,
+  schema: Json,
+  examples: Json = {},
+  moreHeaders: Json = {},
+): Json => ({
   description,
   headers: { ...requestIdHeader, ...moreHeaders },
   content: json(schema, examples),
 });
 
-/** A schema as plain JSON, in which other components are references. */
+/** A schema as plain JSON, in which components are references, itself too if it is one. */
+export const referring = (schema: object): Json => withReferences(JSON.parse(JSON.stringify(schema))) as Json;
+
+/** A component as plain JSON, in which other components are references. */
 export function componentSchema(schema: object): unknown {
   const { $id: _ownName, ...rest } = JSON.parse(JSON.stringify(schema)) as Record<string, unknown>;
   return withReferences(rest);

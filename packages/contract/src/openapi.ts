@@ -13,6 +13,7 @@ import { goalRunErrors } from './errors.ts';
 import { callPaths } from './openapi-calls.ts';
 import {
   componentSchema,
+  documentVersion,
   everywhere,
   headerReference,
   headers,
@@ -51,7 +52,7 @@ export function openApiDocument({ baseUrl = '/' }: OpenApiOptions = {}): Json {
     openapi: '3.1.0',
     info: {
       title: 'Trunkcall Developer API',
-      version: '0.6.0',
+      version: documentVersion,
       description:
         'Starts phone calls, from published Goals or with a task in free text, and gives their results. Requests come from servers only: keep API keys out of browsers and apps.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },

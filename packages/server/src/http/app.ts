@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance, type FastifyPluginAsync, type FastifyRequest } from 'fastify';
-import type { GoalFile } from '@trunkcall/contract';
+import { operatorPrefix, type GoalFile } from '@trunkcall/contract';
 import type { Acceptance } from '../acceptance/acceptance.ts';
 import type { Keyring } from '../authoring/keys.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -13,7 +13,7 @@ import { callRoutes, type CallRoutes } from './calls/routes.ts';
 import { createConnections } from './connection.ts';
 import { createGoalRun } from './create-goal-run.ts';
 import { createCursors } from './cursor.ts';
-import { docs } from './docs.ts';
+import { docs, operatorDocs } from './docs.ts';
 import { createFinisher, methodNotAllowed, noSuchPath, refusalFrom, sendRefusal } from './exchange.ts';
 import { getGoalRun } from './get-goal-run.ts';
 import { getGoal } from './get-goal.ts';
@@ -144,7 +144,10 @@ function addRoutes(app: FastifyInstance, deps: AppDependencies): void {
   deps.legacy?.(app, shared);
   health(app, { clock, ready: deps.ready });
   docs(app, settings);
-  if (operator !== undefined) app.register(operator, { prefix: '/operator/v1' });
+  if (operator !== undefined) {
+    operatorDocs(app, settings);
+    app.register(operator, { prefix: operatorPrefix });
+  }
   if (deps.console !== undefined) app.register(deps.console, { prefix: '/console' });
 }
 

@@ -1,6 +1,7 @@
 /** The real app with the operator API on a real socket, a real database behind it, and its clients. */
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
+import { operatorOpenApiDocument, operatorPrefix } from '@trunkcall/contract';
 import { OperatorClient, Trunkcall } from '@trunkcall/sdk';
 import { createAcceptance } from '../../../src/acceptance/accept.ts';
 import { createKeyring } from '../../../src/authoring/keys.ts';
@@ -22,6 +23,7 @@ import { stopCall } from '../../../src/worker/cancel-call.ts';
 import { cancelRun } from '../../../src/worker/cancel-run.ts';
 import { callDependencies } from '../../kit/calls.ts';
 import { scriptedGoalTester } from '../../kit/goal-tester.ts';
+import { watchAnswers } from '../../kit/documented.ts';
 import { facts } from '../../kit/facts.ts';
 import { freshDatabase, type TestDatabase } from '../../kit/database.ts';
 
@@ -39,6 +41,7 @@ export interface OperatorService {
   developer(account: string): Promise<Trunkcall>;
   /** The log so far. */
   readonly logged: () => string;
+  /** Fails when an answer of the operator API was not as its OpenAPI document says. */
   close(): Promise<void>;
 }
 
@@ -113,6 +116,7 @@ export async function startOperatorService(
       cancelRun: (runId) => cancelRun(db, { ids, clock: systemClock }, () => undefined, runId),
     }),
   });
+  const departures = watchAnswers(app, operatorOpenApiDocument(), operatorPrefix);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   const operator = new OperatorClient({ baseUrl: origin, operatorToken: token });
@@ -129,6 +133,8 @@ export async function startOperatorService(
     async close() {
       await app.close();
       await database.close();
+      if (departures().length > 0)
+        throw new Error(`answers that are not as documented:\n${departures().join('\n')}`);
     },
   };
 }
