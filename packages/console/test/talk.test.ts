@@ -179,7 +179,9 @@ describe.skipIf(missing.length > 0)('talking to a draft in a browser', () => {
     await page.getByLabel('Loudness of the microphone').waitFor();
     const level = `document.querySelector('meter').value`;
     await expect.poll(() => page.evaluate(level), { timeout: 10_000 }).toBeGreaterThan(0.05);
-    expect(wire.sent.filter((one) => one > loud).length).toBeGreaterThan(5);
+    await expect
+      .poll(() => wire.sent.filter((one) => one > loud).length, { timeout: 10_000 })
+      .toBeGreaterThan(5);
     await expect
       .poll(() => wire.received.filter((one) => one > loud).length, { timeout: 20_000 })
       .toBeGreaterThan(25);

@@ -50,6 +50,7 @@ const changes: Readonly<Record<string, string | { readonly none: string }>> = {
   'post /links/look': { none: 'is a read whose token must not stand in a URL' },
   'post /links/follow': { none: 'a person chooses a name and a password of their own' },
   'post /runs/:run/recording/hearings': { none: 'notes which person heard it; the token is no person' },
+  'post /runs/:run/listenings': { none: 'notes which person listens in; the token is no person' },
   'post /accounts': 'createAccount',
   'patch /accounts/:account': 'updateAccount',
   'put /accounts/:account/budget': 'updateAccount',
