@@ -66,7 +66,7 @@ describe.skipIf(missing)('testing a Goal in a browser', () => {
   });
 
   test('a callee without the variables that a request must bring is named', async () => {
-    await page.getByRole('group', { name: 'Variables of the call' }).getByLabel('customer_name').fill('');
+    await lab().getByRole('group', { name: 'Variables of the call' }).getByLabel('customer_name').fill('');
     await page.getByText(/customer_name: is missing/).waitFor();
     await button('Run it again').click();
     const told = page.getByRole('alert').getByText('/callees/0/variables/customer_name');
