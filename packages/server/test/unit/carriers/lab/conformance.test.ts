@@ -6,7 +6,7 @@ import { speechConformance } from '../../../conformance/speech-media.ts';
 import { peopleWhoSpeak, peopleWhoType } from './people.ts';
 
 speechConformance('of people who type', peopleWhoType);
-audioConformance('of people at a browser', peopleWhoSpeak);
+audioConformance('of people at a browser', peopleWhoSpeak, { hasNetwork: false });
 
 describe.each([
   ['who type', peopleWhoType],

@@ -60,5 +60,5 @@ describe.skipIf(sippMissing)('SIP', () => {
     ringLimitMs: 1_500,
   });
   carrierConformance('sip', build);
-  audioConformance('sip', build);
+  audioConformance('sip', build, { hasNetwork: true });
 });
