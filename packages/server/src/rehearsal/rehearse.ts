@@ -6,12 +6,12 @@ import { goalRunErrors, type DetailCode, type GoalFile, type GoalRunErrorCode } 
 import type { Scalar, Variables } from '@trunkcall/contract';
 import type { Agent, Turn } from '../agents/agent.ts';
 import type { Leg, Media } from '../carriers/carrier.ts';
-import { briefOf, callLimitOf } from '../conversation/brief.ts';
-import { converse, type ConversationOutcome } from '../conversation/converse.ts';
+import type { ConversationOutcome } from '../conversation/converse.ts';
 import { settlements } from '../dial/outcome.ts';
 import type { Clock } from '../platform/clock.ts';
 import { dayOf, drawResultInTime } from '../result/draw-result.ts';
 import type { Extractor, FieldEvidence } from '../result/extractor.ts';
+import { converseUnstored } from './unstored.ts';
 
 export interface Rehearsal {
   /** Valid; its call limit is the limit of the conversation. */
@@ -54,9 +54,6 @@ export interface Rehearsals {
   draw(content: GoalFile, rehearsed: Rehearsed, signal: AbortSignal): Promise<RehearsedResult>;
 }
 
-/** Turns beyond these are not kept, as in a call. */
-const maxTurns = 1_000;
-
 export function createRehearsals(parts: {
   readonly clock: Clock;
   readonly agents: readonly Agent[];
@@ -79,30 +76,19 @@ export function createRehearsals(parts: {
         const { endedBy } = await leg.hangUp();
         return { outcome: 'agent_failed', endedBy, note: 'no such agent here', turns };
       }
-      const { outcome, legEnd, note } = await converse({
+      const { outcome, legEnd, note } = await converseUnstored({
         agent,
-        brief: briefOf(content, variables, {
-          callerName,
-          direction: 'outbound',
-          announcement: null,
-          disclosure: true,
-          // There is nobody else to talk to.
-          transfer: null,
-        }),
+        content,
+        variables,
+        callerName,
         leg,
-        signal,
-        transcript: {
-          turn(turn) {
-            if (turns.length >= maxTurns) return;
-            turns.push(turn);
-            onTurn(turn, turns.length - 1);
-          },
-          // Nobody is noted: the callee is the author.
-          optedOut: () => undefined,
-          answeredBy: () => undefined,
-          flush: () => Promise.resolve(),
+        // There is nobody else to talk to.
+        transfer: null,
+        onTurn(turn, index) {
+          turns.push(turn);
+          onTurn(turn, index);
         },
-        callLimitMs: callLimitOf(content),
+        signal,
       });
       return { outcome, endedBy: legEnd.endedBy, note, turns };
     },

@@ -1,8 +1,6 @@
 import type { CalleeTest, GoalFile, ScriptedCallee, TestEnd, TestTurn, Variables } from '@trunkcall/contract';
 import type { Agent, Turn } from '../agents/agent.ts';
 import type { Carrier } from '../carriers/carrier.ts';
-import { briefOf, callLimitOf } from '../conversation/brief.ts';
-import { converse } from '../conversation/converse.ts';
 import { rehearseTransfer } from '../conversation/transfer.ts';
 import { orderFor } from '../dial/order.ts';
 import { settlements, type Outcome } from '../dial/outcome.ts';
@@ -11,6 +9,7 @@ import { cut } from '../platform/cut.ts';
 import { dayOf, drawResultInTime, type DrawnResult } from '../result/draw-result.ts';
 import type { Extractor } from '../result/extractor.ts';
 import { judge } from './judge.ts';
+import { converseUnstored } from './unstored.ts';
 
 export interface CalleeTestParts {
   readonly clock: Clock;
@@ -34,8 +33,6 @@ export const calleeLimitMs = 180_000;
 const drawTries = 2;
 const drawPauseMs = 1_000;
 
-/** Turns beyond these are not kept; as in the transcript of a Run. */
-const maxTurns = 1_000;
 const maxShownTurns = 200;
 const maxShownLength = 2_000;
 
@@ -130,24 +127,14 @@ async function hold(
   }
   const answeredAt = new Date(clock.now());
   const { leg } = placed;
-  const { outcome, note } = await converse({
+  const { outcome, note } = await converseUnstored({
     agent,
-    brief: briefOf(content, variables, {
-      callerName,
-      direction: 'outbound',
-      announcement: null,
-      disclosure: true,
-      transfer: rehearseTransfer(content, leg, signal),
-    }),
+    content,
+    variables,
+    callerName,
     leg,
-    transcript: {
-      turn: (turn) => void (turns.length < maxTurns && turns.push(turn)),
-      // Nobody is noted: the callee is simulated.
-      optedOut: () => undefined,
-      answeredBy: () => undefined,
-      flush: async () => undefined,
-    },
-    callLimitMs: callLimitOf(content),
+    transfer: rehearseTransfer(content, leg, signal),
+    onTurn: (turn) => turns.push(turn),
     signal,
   });
   const callMs = leg.clock.now();
