@@ -307,8 +307,8 @@ describe.skipIf(missing)('the console in a browser', () => {
     await page.getByText('Hello, you have reached the automated assistant of').waitFor();
     await goTo('Runs');
     await page.getByLabel('Direction').selectOption('inbound');
+    await expect.poll(() => page.getByRole('row').count()).toBe(2);
     await page.getByRole('cell', { name: /Inbound$/ }).waitFor();
-    expect(await page.getByRole('row').count()).toBe(2);
   });
 
   test('a test call over a trunk shows each step as it happens', async () => {

@@ -31,6 +31,8 @@ export interface Leases {
   hold(queue: Queue, job: ClaimedJob, askedAt: number): Lease;
   /** Asks the database to renew all; aborts those that are lost or to be cancelled. */
   renew(): Promise<void>;
+  /** The same, if the last renewal is older than half a lease: the process was paused, or the database away. */
+  renewLate(): Promise<void>;
   /** Forgets a lease whose work is done. */
   drop(lease: Lease): void;
   /** Stops the run's call, if this process leads it. */
@@ -41,8 +43,9 @@ export interface Leases {
 
 export function createLeases({ db, clock, log, leaseMs }: LeasesOptions): Leases {
   const held = new Map<string, Held>();
+  let lastAskedAt = clock.monotonic();
 
-  return {
+  const leases: Leases = {
     get size() {
       return held.size;
     },
@@ -65,8 +68,9 @@ export function createLeases({ db, clock, log, leaseMs }: LeasesOptions): Leases
 
     async renew() {
       const asked = [...held.values()];
-      if (asked.length === 0) return;
       const askedAt = clock.monotonic();
+      lastAskedAt = askedAt;
+      if (asked.length === 0) return;
       const rows = await db.query(renewLeases, [
         asked.map(({ lease }) => lease.queue),
         asked.map(({ lease }) => lease.subjectId),
@@ -90,6 +94,10 @@ export function createLeases({ db, clock, log, leaseMs }: LeasesOptions): Leases
       }
     },
 
+    async renewLate() {
+      if (clock.monotonic() - lastAskedAt > leaseMs / 2) await leases.renew();
+    },
+
     drop(lease) {
       const name = nameOf(lease.queue, lease.subjectId);
       if (held.get(name)?.lease === lease) held.delete(name);
@@ -103,6 +111,7 @@ export function createLeases({ db, clock, log, leaseMs }: LeasesOptions): Leases
       for (const { stop } of held.values()) stop.abort(reason);
     },
   };
+  return leases;
 }
 
 const nameOf = (queue: Queue, subjectId: string): string => `${queue} ${subjectId}`;

@@ -202,7 +202,11 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
       () => wakes.conclude.wait(settings.pollMs),
     ),
     loop(
-      async () => (await reap(deps)) > 0,
+      async () => {
+        // Of a process that was paused the own calls are looked after first: they are on the line still.
+        await leases.renewLate();
+        return (await reap(deps)) > 0;
+      },
       () => clock.sleep(reapPauseMs, stopping.signal),
     ),
   ]);

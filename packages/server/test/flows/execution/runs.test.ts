@@ -220,6 +220,20 @@ describe.each(databases)('a run on %s', (kind) => {
     await expectIdle(db);
   });
 
+  it('goes on when its process was paused for longer than the lease, and nobody else has taken it', async () => {
+    // As after a pause: the leases have run out, and the reaper wakes before the heartbeat, which here never comes.
+    const heartbeatMs = 500;
+    const clock: Clock = {
+      ...systemClock,
+      sleep: (ms, signal) => systemClock.sleep(ms === heartbeatMs ? 60_000 : ms, signal),
+    };
+    const harness = await start({ clock, speed: 20, settings: { leaseMs: 4 * heartbeatMs } });
+    const run = await harness.run(await harness.publish(answering), '+12025550113');
+    expect((await harness.until(run)).error_detail_code).toBe('call_limit');
+    await harness.stop();
+    await expectIdle(db);
+  });
+
   it('is not dialled by a worker that was paused between its intent and the call (I6)', async () => {
     let paused = 0;
     const clock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + paused };
