@@ -1,12 +1,47 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+
+/**
+ * Tests that are paced by real sound: 20 ms a frame, spoken sentences, the patience of telephones. They wait more than
+ * they work, and fail where nobody leaves them the processor in time.
+ */
+const paced = [
+  'packages/sip/test/media/**/*.test.ts',
+  'packages/sip/test/peers/**/*.test.ts',
+  'packages/server/test/flows/sip/**/*.test.ts',
+  'packages/server/test/flows/inbound/sip.test.ts',
+  'packages/server/test/flows/trunks/sip-test-calls.test.ts',
+  'packages/server/test/flows/console/{listen,talk-sound}.test.ts',
+  'packages/server/test/unit/carriers/sip/**/*.test.ts',
+  'packages/server/test/unit/agents/**/on-a-line.test.ts',
+  'packages/console/test/{listen,talk}.test.ts',
+];
+
+const common = {
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+  pool: 'forks',
+} as const;
+
+/** First the work, by more processes than there are processors to wait for them; then, alone, what is paced. */
+const projects: TestProjectInlineConfiguration[] = [
+  {
+    test: {
+      ...common,
+      name: 'work',
+      include: ['packages/*/test/**/*.test.ts', 'tools/**/*.test.ts'],
+      exclude: paced,
+      maxWorkers: 3,
+      sequence: { groupOrder: 0 },
+    },
+  },
+  {
+    test: { ...common, name: 'paced', include: paced, maxWorkers: 2, sequence: { groupOrder: 1 } },
+  },
+];
 
 export default defineConfig({
   test: {
-    include: ['packages/*/test/**/*.test.ts', 'tools/**/*.test.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    maxWorkers: 2,
-    pool: 'forks',
     globalSetup: ['tools/test-peers.ts', 'packages/server/test/kit/global-setup.ts'],
+    projects,
   },
 });

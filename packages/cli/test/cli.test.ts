@@ -14,6 +14,7 @@ import { createLog } from '../../server/src/platform/log.ts';
 import { beat } from '../../server/src/storage/workers.ts';
 import { createTestCaller } from '../../server/src/worker/test-calls.ts';
 import { goalFile } from '../../server/test/kit/fixtures.ts';
+import { run } from '../src/program.ts';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
@@ -30,6 +31,7 @@ let directory: string;
 beforeAll(async () => {
   service = await startOperatorService('embedded');
   directory = await mkdtemp(join(tmpdir(), 'cli-'));
+  process.chdir(directory);
   await writeFile(
     join(directory, 'credentials.json'),
     JSON.stringify({ base_url: service.origin, operator_token: service.token }),
@@ -38,17 +40,25 @@ beforeAll(async () => {
   await writeFile(join(directory, 'wrong.yaml'), 'format: 1\ntitle: 7\n');
 });
 afterAll(async () => {
+  process.chdir(tmpdir());
   await service.close();
   await rm(directory, { recursive: true });
 });
 
+type Env = Readonly<Record<string, string>>;
+
+/** Runs a command line as the program does, in this process. */
+async function trunkcall(args: readonly string[], env: Env = { TRUNKCALL_DATA_DIR: directory }) {
+  let out = '';
+  let err = '';
+  const exit = await run(args, { env, out: (text) => (out += text), err: (text) => (err += text) });
+  return { exit, out, err };
+}
+
 /** Runs the real program in a process of its own. */
-function trunkcall(
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = { TRUNKCALL_DATA_DIR: directory },
-) {
+function spawned(args: readonly string[], env: Env = { TRUNKCALL_DATA_DIR: directory }) {
   return new Promise<Ended>((resolve) => {
-    const child = spawn(process.execPath, [main, ...args], { cwd: directory, env, timeout: 20_000 });
+    const child = spawn(process.execPath, [main, ...args], { cwd: directory, env, timeout: 60_000 });
     let out = '';
     let err = '';
     child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
@@ -195,7 +205,7 @@ test('a key is printed once, works with the scopes it was given, and can be revo
   expect(out).toMatch(/^key +tc_test_\S+\n/);
 });
 
-test('a webhook endpoint goes through its whole life, with its deliveries', { timeout: 90_000 }, async () => {
+test('a webhook endpoint goes through its whole life, with its deliveries', async () => {
   await json('accounts', 'create', 'hooked');
   const url = 'https://receiver.example/hook';
   const added = await json<Id & { secret: string }>(
@@ -230,7 +240,7 @@ test('a webhook endpoint goes through its whole life, with its deliveries', { ti
   expect(await json('webhooks', 'list', '--account', 'hooked')).toMatchObject({ data: [] });
 });
 
-test('processes are listed, drained and resumed', { timeout: 90_000 }, async () => {
+test('processes are listed, drained and resumed', async () => {
   const id = 'wrk_0123456789abcdefghjkmnpqrs';
   const { db } = service.database;
   await db.query(beat, [id, 'host-1', '1.2.3', ['worker'], 2, '[]', '[]', false]);
@@ -368,7 +378,7 @@ describe('a test of a Goal', () => {
     ['in this process, without a service or a setting', ['--local']],
   ])('prints a table and succeeds when all is as expected, %s', async (_how, more) => {
     const env = more.length === 0 ? { TRUNKCALL_DATA_DIR: directory } : nowhere;
-    const { exit, out, err } = await trunkcall(['goals', 'test', 'agrees.json', ...more], env);
+    const { exit, out, err } = await spawned(['goals', 'test', 'agrees.json', ...more], env);
     expect({ exit, err }).toEqual({ exit: 0, err: '' });
     expect(out).toMatch(/^✓ {2}Ada {7}a result/m);
     expect(out).toMatch(/^\? {2}callee 2 {2}no_answer: busy$/m);
@@ -403,7 +413,7 @@ describe('a test of a Goal', () => {
   );
 
   test('says why an agent can not speak', async () => {
-    const { exit, err } = await trunkcall(
+    const { exit, err } = await spawned(
       ['goals', 'test', 'agrees.json', '--agent', 'realtime', '--local'],
       nowhere,
     );
@@ -468,7 +478,7 @@ test('the check-up ends with 1 when something needs attention', async () => {
 
 describe('what is not right is said in one clear line', () => {
   test('a refusal ends with 1, for machines as JSON on the standard error', async () => {
-    const { exit, out, err } = await trunkcall(['--json', 'goals', 'show', 'goal_x']);
+    const { exit, out, err } = await spawned(['--json', 'goals', 'show', 'goal_x']);
     expect({ exit, out }).toEqual({ exit: 1, out: '' });
     expect(JSON.parse(err)).toMatchObject({
       error: { code: 'not_found', status: 404, request_id: expect.any(String) },
@@ -493,7 +503,7 @@ describe('what is not right is said in one clear line', () => {
   });
 
   test('help is no mistake', async () => {
-    const { exit, out, err } = await trunkcall(['--help']);
+    const { exit, out, err } = await spawned(['--help']);
     expect({ exit, err }).toEqual({ exit: 0, err: '' });
     expect(out).toContain('serve');
   });
@@ -528,7 +538,7 @@ describe('what is not right is said in one clear line', () => {
   });
 });
 
-test('people are invited, get roles, and go', { timeout: 90_000 }, async () => {
+test('people are invited, get roles, and go', async () => {
   await json('accounts', 'create', 'staffed');
   const account = ['--account', 'staffed'];
   const invited = await trunkcall(['people', 'invite', 'ada@example.com', '--role', 'viewer', ...account]);
@@ -545,7 +555,7 @@ test('people are invited, get roles, and go', { timeout: 90_000 }, async () => {
   expect(await trunkcall(['people', 'invite', 'ada@example.com', ...account])).toMatchObject({ exit: 2 });
 });
 
-test('numbers are entered, answered by a Goal, and forgotten', { timeout: 90_000 }, async () => {
+test('numbers are entered, answered by a Goal, and forgotten', async () => {
   await json('accounts', 'create', 'answering');
   const goal = goalFile({
     instructions: 'Help.',

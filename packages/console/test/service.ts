@@ -25,6 +25,7 @@ export async function startService(settings: Readonly<Record<string, string>> = 
   const child = spawn(process.execPath, [program], {
     env: {
       PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       TRUNKCALL_DATA_DIR: dataDir,
       TRUNKCALL_PORT: '0',
       TRUNKCALL_LOG_LEVEL: 'error',

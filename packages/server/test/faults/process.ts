@@ -24,6 +24,7 @@ export async function startProcess(
   const child = spawn(process.execPath, [program], {
     env: {
       PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       TRUNKCALL_DATA_DIR: dataDir,
       TRUNKCALL_PORT: '0',
       TRUNKCALL_LOG_LEVEL: 'fatal',

@@ -29,6 +29,8 @@ declare module 'vitest' {
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'trunkcall-tests-'));
   const embeddedTemplate = join(directory, 'template.tar');
+  // Of the many processes that tests start, each next one finds the program compiled.
+  process.env['NODE_COMPILE_CACHE'] = join(directory, 'compiled');
   const [server] = await Promise.all([startServer(), dumpEmbedded(directory, embeddedTemplate)]);
   project.provide('postgresUrl', server.url);
   project.provide('embeddedTemplate', embeddedTemplate);
