@@ -36,7 +36,8 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   project.provide('embeddedTemplate', embeddedTemplate);
   return async () => {
     await server.stop();
-    await rm(directory, { recursive: true, force: true });
+    // A process that is just ending may still write what it compiled.
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   };
 }
 
