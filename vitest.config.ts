@@ -17,8 +17,10 @@ const paced = [
 ];
 
 const common = {
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  // Only against tests that hang: how long something takes on a busy machine says nothing about it.
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 20_000, interval: 20 } },
   pool: 'forks',
 } as const;
 
