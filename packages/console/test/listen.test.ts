@@ -4,7 +4,7 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { ConsoleRunDetail, GoalRun, Listening, ListenMessage } from '@trunkcall/contract';
+import type { ConsoleRunDetail, GoalRun, ListenEnd, Listening, ListenMessage } from '@trunkcall/contract';
 import type { Browser, Page, WebSocketRoute } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectAccessible, useScheme } from './accessible.ts';
@@ -117,14 +117,17 @@ describe.skipIf(missing)('listening in on a call in a browser', () => {
     expect(asked).toBe(1);
   });
 
-  test('the end is said, whatever it is', async () => {
+  test.each<[ListenEnd, Listening, string]>([
+    ['call_ended', 'over', 'The call is over.'],
+    ['transferred', 'transferred', 'The callee was connected with somebody else.'],
+  ])('the end is said: %s', async (reason, then, words) => {
     await open('open');
     await button('Listen in').click();
     await button('Stop listening').waitFor();
-    listening = 'over';
-    const ended: ListenMessage = { type: 'ended', reason: 'call_ended' };
+    listening = then;
+    const ended: ListenMessage = { type: 'ended', reason };
     sockets[0]?.send(JSON.stringify(ended));
-    await part().getByText('The call is over.').waitFor();
+    await part().getByText(words).waitFor();
     expect(await button('Stop listening').count()).toBe(0);
   });
 
@@ -135,6 +138,11 @@ describe.skipIf(missing)('listening in on a call in a browser', () => {
       .waitFor();
     expect(await button('Listen in').isDisabled()).toBe(true);
     await expectAccessible(page);
+    await open('transferred');
+    await part()
+      .getByText(/who was not told that others may hear/)
+      .waitFor();
+    expect(await button('Listen in').isDisabled()).toBe(true);
     await open('open');
     refusal = { listening: 'elsewhere', worker: 'wrk_1' };
     await button('Listen in').click();

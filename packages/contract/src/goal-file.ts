@@ -350,7 +350,7 @@ export const GoalFile = Type.Object(
     record: Type.Optional(
       Type.Boolean({
         description:
-          'Record both directions of the call; the callee is told so first. Not in the simulated network.',
+          'Record both directions of the call, until the callee is connected with somebody else; the callee is told so first. Not in the simulated network.',
       }),
     ),
     calling_window: Type.Optional(CallingWindow),

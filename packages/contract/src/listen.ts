@@ -20,6 +20,8 @@ export const listenings = [
   'elsewhere',
   /** It is simulated, in sentences. */
   'no_sound',
+  /** The callee was connected with somebody whom nobody told that others may hear. */
+  'transferred',
   /** Two listen already. */
   'full',
   'over',
@@ -44,6 +46,8 @@ export interface ListenMessage {
 
 export type ListenEnd =
   | 'call_ended'
+  /** The callee was connected with somebody else. */
+  | 'transferred'
   /** An hour has passed. */
   | 'limit'
   /** The session ended, or the person may no longer listen in. */

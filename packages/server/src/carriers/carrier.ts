@@ -11,7 +11,8 @@
  * C4  `Leg.ended` resolves exactly once, also when our side hangs up, and hanging up twice is harmless.
  * C5  All times of a leg are on the leg's own clock: milliseconds since the answer.
  * C8  `Leg.transfer` calls one number, once, within its ring limit, and never rejects. The end of the leg ends it; once
- *     the two are connected the leg lives until either of them hangs up.
+ *     the two are connected the leg lives until either of them hangs up, and nobody of ours hears either of them: the
+ *     other one was not told that they might be heard.
  *
  * The other way round, somebody calls one of our numbers:
  *
@@ -196,8 +197,8 @@ export interface Leg<M extends Media = Media> {
    */
   quality?(): Promise<MediaQuality | null>;
   /**
-   * Lets somebody hear both sides from now on, until the returned function is called or the leg ends; the call does not
-   * notice. Absent where there is no sound.
+   * Lets somebody hear both sides from now on, until the returned function is called, the leg ends or is `transferred`;
+   * the call does not notice. Absent where there is no sound.
    */
   listenIn?(listener: LegListener): () => void;
   /** Hangs up after nothing more; resolves with the end. Safe to repeat. */
@@ -207,6 +208,8 @@ export interface Leg<M extends Media = Media> {
    * hear it ring. After a failure everything is as before. One at a time. Absent: this carrier can not.
    */
   transfer?(order: TransferOrder, signal: AbortSignal): Promise<Transferred>;
+  /** Aborts right before the two are connected; recording and listening end there. Absent where `transfer` is. */
+  readonly transferred?: AbortSignal;
 }
 
 /** How somebody on a leg is to be connected with somebody else. */

@@ -29,6 +29,7 @@ export function connect(
   play: (line: Line) => Promise<void>,
 ): Leg<SpeechMedia> {
   const line = new Line(time);
+  const transferred = new AbortController();
   signal.addEventListener('abort', () => line.end(hungUpByUs), { once: true });
   time.schedule(maxCallMs, () => line.end(networkFault));
   play(line).then(
@@ -44,7 +45,12 @@ export function connect(
       line.end(hungUpByUs);
       return line.ended;
     },
-    transfer: (order, stop) => line.time.whileWaiting(connectWith(line, simulation, seed, order, stop)),
+    async transfer(order, stop) {
+      const outcome = await line.time.whileWaiting(connectWith(line, simulation, seed, order, stop));
+      if (outcome.kind === 'connected') transferred.abort();
+      return outcome;
+    },
+    transferred: transferred.signal,
   };
 }
 

@@ -52,6 +52,7 @@ export function createLeg({ answered, sound, clock, over, transfer }: LegParts):
     ended,
     hangUp,
     transfer: (order, signal) => transfer(leg, order, signal),
+    transferred: sound.withdrawn,
   };
   return leg;
 }

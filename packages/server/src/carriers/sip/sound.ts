@@ -1,13 +1,15 @@
 /**
  * The sound of one call over the media engine, from before its answer.
  *
- *   early ──answer──▶ answered ──close──▶ over
+ *   early ──answer──▶ answered ──withdraw──▶ withdrawn
+ *     └───────────────────┴───────close────────┴─────────▶ over
  *
  * S1  Before the answer nobody hears anything of it but this file, which listens for the ringing tone.
  * S2  The law that the answer agreed on stays; what a later agreement changes is transcoded here.
  * S3  What was heard before the first listener came is kept for it, as far as it can be told late: keys and tones.
  * S4  The tones before an announcement are listened for only when the call has just been answered: `listen`ing
  *     costs processor time, and later they would be something else.
+ * S5  Withdrawn, the call is between others: it is neither recorded nor heard by anybody of ours, its loss is noticed.
  */
 import {
   transcodeG711,
@@ -46,7 +48,7 @@ export class Sound implements AudioMedia {
   readonly kind = 'audio';
   readonly #media: MediaCall;
   readonly #sleep: SoundOptions['sleep'];
-  #state: 'early' | 'answered' | 'over' = 'early';
+  #state: 'early' | 'answered' | 'withdrawn' | 'over' = 'early';
   /** What both sides agreed on last. */
   #agreed: NegotiatedMedia | undefined;
   #law: Codec = 'PCMU';
@@ -57,6 +59,7 @@ export class Sound implements AudioMedia {
   #fresh = true;
   #onRingback: () => void = () => undefined;
   #onLost: () => void = () => undefined;
+  readonly #withdrawn = new AbortController();
   #onRecorded: (end: RecordingEnd) => void = () => undefined;
 
   /** Takes a pair of ports. Null when there is none, or the engine has stopped. */
@@ -98,7 +101,7 @@ export class Sound implements AudioMedia {
     if (this.#state === 'over') return;
     this.#agreed = agreed;
     this.#media.connect(agreed);
-    this.#media.listen(this.#state === 'early' ? ['progress'] : this.#tonesOf(agreed));
+    this.#media.listen(this.#tonesOf(agreed));
   }
 
   /** From now on the owner hears; `onLost` is told when the sound is lost: long silence, or a fault of ours. */
@@ -118,8 +121,24 @@ export class Sound implements AudioMedia {
     this.#media.record({ path, maxDurationMs });
   }
 
-  /** Lets the callee hear another call's, and be heard by them. */
+  /** Aborts when we withdraw. */
+  get withdrawn(): AbortSignal {
+    return this.#withdrawn.signal;
+  }
+
+  /** Ends the recording and whatever else we hear, for good; the call goes on. Safe to repeat. */
+  withdraw(): void {
+    if (this.#state !== 'answered') return;
+    this.#state = 'withdrawn';
+    this.#media.stopRecording();
+    this.#media.listen([]);
+    this.#withdrawn.abort();
+  }
+
+  /** Lets the callee hear another call's, and be heard by them; of both we withdraw first. */
   bridge(other: Sound): void {
+    this.withdraw();
+    other.withdraw();
     this.#media.bridge(other.#media);
   }
 
@@ -135,9 +154,10 @@ export class Sound implements AudioMedia {
 
   /** As `Leg.listenIn`. */
   listenIn(listener: LegListener): () => void {
-    return this.#media.tap(({ codec, heard, sent }) =>
-      listener(transcoded(heard, codec, 'PCMU'), transcoded(sent, codec, 'PCMU')),
-    );
+    return this.#media.tap(({ codec, heard, sent }) => {
+      if (this.#state !== 'withdrawn')
+        listener(transcoded(heard, codec, 'PCMU'), transcoded(sent, codec, 'PCMU'));
+    });
   }
 
   /** What was measured so far, or after the end; null when the engine died. */
@@ -176,12 +196,14 @@ export class Sound implements AudioMedia {
   }
 
   takeEvent(event: MediaEvent): void {
-    if (event.kind === 'silence') this.#wasSilent = true;
+    if (event.kind === 'silence') {
+      this.#wasSilent = true;
+      this.#lose();
+    }
     if (event.kind === 'recording_ended') this.#onRecorded(event.end);
     if (this.#state === 'early' && event.kind === 'progress' && event.tone === 'ringback') this.#onRingback();
     if (this.#state !== 'answered') return;
-    if (event.kind === 'silence') this.#lose();
-    else if (event.kind === 'key') this.#hear({ kind: 'key', key: event.key });
+    if (event.kind === 'key') this.#hear({ kind: 'key', key: event.key });
     else if (event.kind === 'beep') this.#hear({ kind: 'beep' });
     else if (event.kind === 'progress' && event.tone === 'special_information')
       this.#hear({ kind: 'information_tone' });
@@ -200,6 +222,8 @@ export class Sound implements AudioMedia {
 
   /** Keys come as tones where events were not agreed on. */
   #tonesOf({ telephoneEvents }: NegotiatedMedia): readonly ToneKind[] {
+    if (this.#state === 'early') return ['progress'];
+    if (this.#state === 'withdrawn') return [];
     return [
       'beep',
       ...(this.#fresh ? (['information'] as const) : []),
@@ -208,7 +232,7 @@ export class Sound implements AudioMedia {
   }
 
   #lose(): void {
-    if (this.#state === 'answered') this.#onLost();
+    if (this.#state === 'answered' || this.#state === 'withdrawn') this.#onLost();
   }
 
   get #codec(): Codec {

@@ -126,7 +126,8 @@ async function refer(
   if (!order.mayLeave()) return failed('not_allowed');
   const outcome = await call.refer(route.addressing(order.to, null, order.transferId).to, order.ringLimitMs);
   if (outcome.kind === 'failed') return failed(failureOfRefer(outcome, route.trunk.profile));
-  // They talk over the trunk alone.
+  // They talk over the trunk alone; until it agrees that we leave, sound may still come.
+  leg.media.withdraw();
   void leg.hangUp();
   return { kind: 'connected' };
 }

@@ -5,7 +5,8 @@
  *
  * - N1  Only calls whose Goal records are open, since the callee was told so; and nobody listens without a note.
  * - N2  Two listeners a call. One who does not read in time loses sound; neither the call nor anybody else notices.
- * - N3  It ends with the call, after an hour, or within `checkEveryMs` when the session or the right has ended.
+ * - N3  It ends with the call, when its callee is connected with somebody else, after an hour, or within `checkEveryMs`
+ *       when the session or the right has ended.
  * - N4  Nothing of the sound is stored or logged (I10).
  */
 import {
@@ -52,6 +53,7 @@ const reasons: Readonly<Record<Exclude<Listening, 'open'>, string>> = {
   not_answered: 'nobody is on the phone yet',
   elsewhere: 'another process leads this call; its sound can only be heard there',
   no_sound: 'this call is simulated and has no sound',
+  transferred: 'the callee talks to somebody who was not told that others may hear',
   full: `${maxListeners} people listen in on this call already`,
   over: 'the call is over',
 };
@@ -66,6 +68,7 @@ export async function listeningOf(
   if (now === undefined || now.over) return said('over');
   if (content.record !== true) return said('not_recorded');
   const leg = legOf(id);
+  if (leg?.transferred?.aborted === true) return said('transferred');
   if (leg !== null) return said(leg.listenIn === undefined ? 'no_sound' : 'open');
   return now.answered ? said('elsewhere', now.worker) : said('not_answered');
 }
@@ -176,13 +179,15 @@ async function whyOver(
   gone: AbortSignal,
 ): Promise<ListenEnd | 'gone'> {
   const over = new AbortController();
-  const awake = AbortSignal.any([over.signal, gone, closing]);
+  const { transferred = new AbortController().signal } = leg;
+  const awake = AbortSignal.any([over.signal, transferred, gone, closing]);
   const endsAtMs = clock.monotonic() + longestMs;
   void leg.ended.then(() => over.abort());
   while (await clock.sleep(checkEveryMs, awake)) {
     if (clock.monotonic() >= endsAtMs) return 'limit';
     if (!(await mayStill(db, visitor, run.account_id, 'call.listen'))) return 'not_allowed';
   }
+  if (transferred.aborted) return 'transferred';
   if (over.signal.aborted) return 'call_ended';
   return gone.aborted ? 'gone' : 'closing';
 }

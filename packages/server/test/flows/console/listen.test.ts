@@ -20,6 +20,7 @@ const calls = new Map<string, Call>();
 class Call {
   readonly listeners = new Set<LegListener>();
   readonly #end = Promise.withResolvers<LegEnd>();
+  readonly #transferred = new AbortController();
   readonly leg: Leg;
 
   constructor(hasSound: boolean) {
@@ -29,6 +30,7 @@ class Call {
     };
     this.leg = {
       ended: this.#end.promise,
+      transferred: this.#transferred.signal,
       ...(hasSound && { listenIn: listen }),
     } as Partial<Leg> as Leg;
   }
@@ -38,6 +40,10 @@ class Call {
     for (const listener of this.listeners) {
       listener(new Uint8Array(160).fill(number), new Uint8Array(160).fill(255 - number));
     }
+  }
+
+  transfer(): void {
+    this.#transferred.abort();
   }
 
   end(): void {
@@ -174,6 +180,23 @@ describe('who listens in', () => {
     expect(listener.sound).toEqual([Buffer.concat([Buffer.alloc(160, 7), Buffer.alloc(160, 248)])]);
     expect(listener.messages).toEqual([{ type: 'ended', reason: 'call_ended' }]);
     expect(call.listeners.size).toBe(0);
+  });
+
+  test('hears nothing more, and is told why, once the callee is connected with somebody; nobody listens from then on', async () => {
+    const { id, call } = await newRun();
+    const [listener, note] = [await listenIn(service, owner, id), await noteOf(owner, id)];
+    await until(() => call.listeners.size === 1, 'the listener');
+    call.transfer();
+    expect(await listener.closed).toBe(1000);
+    expect(listener.messages).toEqual([{ type: 'ended', reason: 'transferred' }]);
+    expect(call.listeners.size).toBe(0);
+    expect((await owner.get<ConsoleRunDetail>(`/runs/${id}`)).listening).toBe('transferred');
+    const refused = { status: 409, code: 'listening_not_possible' };
+    expect(await problemOf(await ask(owner, id))).toEqual({
+      ...refused,
+      details: { listening: 'transferred' },
+    });
+    expect(await refusedListener(service, owner, id, note)).toEqual(refused);
   });
 
   test('and leaves is forgotten by the call', async () => {

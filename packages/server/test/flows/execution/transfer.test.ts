@@ -19,10 +19,15 @@ const targets = [
 ];
 
 /** An agent that does nothing but connect, one after the other, until it works. */
-function connecting(...names: readonly string[]): Agent & { readonly told: unknown[] } {
+function connecting(
+  ...names: readonly string[]
+): Agent & { readonly told: unknown[]; readonly left: unknown[] } {
   const told: unknown[] = [];
+  const left: unknown[] = [];
   return {
     told,
+    /** Whether the leg was out of our hands behind each try. */
+    left,
     kind: 'scripted',
     problems: () => [],
     async converse(brief, leg, transcript): Promise<ConversationEnd> {
@@ -30,6 +35,7 @@ function connecting(...names: readonly string[]): Agent & { readonly told: unkno
       for (const name of names) {
         const outcome = await brief.transfer?.connect(name);
         told.push(outcome);
+        left.push(leg.transferred?.aborted);
         if (outcome?.kind !== 'connected') continue;
         transcript.turn(transferTurn(name, leg.clock.now()));
         return { kind: 'transferred', to: name };
@@ -95,6 +101,7 @@ describe.each(databases)('on %s', (kind) => {
       error_code: 'result_unavailable',
     });
     expect(harness.transfers).toMatchObject([{ to: '+12125550123', accountId: harness.accountId }]);
+    expect(agent.left).toEqual([true]);
     const events = await trace(accepted);
     expect(events.map(({ type }) => type)).toEqual([
       'call.attempt_started',
@@ -132,6 +139,7 @@ describe.each(databases)('on %s', (kind) => {
       ['busy', 'not_allowed', 'no_answer', 'busy', 'not_allowed'].map((why) => ({ kind: 'failed', why })),
     );
     expect(harness.transfers).toHaveLength(3);
+    expect(agent.left).toEqual([false, false, false, false, false]);
     const transfers = (await trace(accepted)).filter(({ type }) => type.startsWith('call.transfer'));
     expect(transfers.map(({ type, details }) => [type, details['to'], details['why']])).toEqual([
       ['call.transfer_started', 'Busy line', undefined],

@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { decodeG711, type Call, type MediaCall } from '@trunkcall/sip';
 import { afterEach, describe, expect, it } from 'vitest';
 import type {
@@ -13,6 +14,7 @@ import type {
 } from '../../../../src/carriers/carrier.ts';
 import type { SipCarrier } from '../../../../src/carriers/sip/sip-carrier.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
+import { createLog } from '../../../../src/platform/log.ts';
 import { openCarrier, trunkAt } from '../../../kit/sip/carrier.ts';
 import { sippMissing, startSipp } from '../../../kit/sip/sipp.ts';
 import { startPhones, tones, type Answering, type TrunkPhones } from '../../../kit/sip/phones.ts';
@@ -308,26 +310,48 @@ describe('over a bridge', () => {
     expect(costs.every((cost) => cost > 10_000n)).toBe(true);
   });
 
-  it('a recording goes on with both of them', async () => {
+  it('a recording ends when they are connected, and so does listening', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'trunkcall-transfer-'));
     open.push({ close: async () => rmSync(directory, { recursive: true }) });
+    const log = new PassThrough({ encoding: 'utf8' });
     const [callee, desk] = [person(), person()];
     const scenario = await scene(callee, desk.answering, {
       recordings: { directory, retentionDays: 1 },
       recordMs: 20_000,
+      log: createLog('info', log),
     });
+    const { leg } = scenario;
+    const heard: Uint8Array[] = [];
+    leg.listenIn?.((frame) => heard.push(frame));
+    const hears = (hertz: number) =>
+      loudest(decodeG711('PCMU', Buffer.concat(heard.slice(-10))), hertz) > 1_000;
+    await callee.sounds(600, 1_000);
+    await until(() => hears(600), 'the callee');
+    expect(leg.transferred?.aborted).toBe(false);
     await scenario.transfer();
-    await callee.sounds(600, 1_500);
-    await desk.sounds(900, 1_500);
-    await until(() => desk.hears(600) && callee.hears(900), 'each hears the other');
-    await scenario.leg.hangUp();
+    expect(leg.transferred?.aborted).toBe(true);
+    const frames = heard.length;
+    leg.listenIn?.((frame) => heard.push(frame));
+    const path = join(directory, 'att_00000000000000000000000000.wav');
+    // The header says how long it is when it is complete.
+    const isComplete = (wav: Buffer) => wav.length > 44 && wav.readUInt32LE(40) === wav.length - 44;
+    await until(() => isComplete(readFileSync(path)), 'the end of the recording');
+    const wav = readFileSync(path);
+    await callee.sounds(800, 3_000);
+    await desk.sounds(1_000, 3_000);
+    await until(() => desk.hears(800) && callee.hears(1_000), 'each hears the other');
+    await leg.hangUp();
     await until(() => scenario.phones.live.size === 0, 'the end');
-    await systemClock.sleep(300);
-    const wav = readFileSync(join(directory, 'att_00000000000000000000000000.wav'));
-    const samples = new Int16Array(wav.buffer, wav.byteOffset + 44, Math.floor((wav.length - 44) / 2));
+    expect(readFileSync(path).equals(wav)).toBe(true);
+    const samples = new Int16Array(wav.buffer, wav.byteOffset + 44, (wav.length - 44) / 2);
     const side = (which: number) => samples.filter((_, at) => at % 2 === which);
     expect(loudest(side(0), 600)).toBeGreaterThan(500);
-    expect(loudest(side(1), 900)).toBeGreaterThan(500);
+    for (const which of [0, 1]) {
+      expect(loudest(side(which), 800)).toBeLessThan(100);
+      expect(loudest(side(which), 1_000)).toBeLessThan(100);
+    }
+    expect(heard).toHaveLength(frames);
+    expect(String(log.read() ?? '')).not.toContain('recorded');
   });
 });
 
@@ -355,6 +379,7 @@ describe('by a REFER', () => {
     if (placed.kind === 'ended') throw new Error(JSON.stringify(placed.ending));
     const order = { transferId: 'xfer_one', accountId: 'acct_one', to: deskNumber, ringLimitMs: 10_000 };
     expect(await placed.leg.transfer?.({ ...order, mayLeave: () => true }, signal)).toEqual(outcome);
+    expect(placed.leg.transferred?.aborted).toBe(outcome.kind === 'connected');
     // Connected, it is the trunk's call; else the callee is still with us.
     if (outcome.kind === 'failed') void placed.leg.hangUp();
     expect(await placed.leg.ended).toMatchObject({ reason: 'hung_up', endedBy: 'us' });
