@@ -85,8 +85,7 @@ export function whyNotAccepted(row: {
   const because = (reason: RefusalReason, note: string) =>
     ({ kind: 'refuse', reason, retryAfterSeconds: null, note }) as const;
   if (row.account_room <= 0) return because('busy', 'the account takes no more calls at once');
+  if (!row.unchanged) return because('not_answered', 'the number or its Goal has just changed');
   if ((row.room ?? 0) <= 0) return because('busy', 'the deployment leads no more calls at once');
-  return row.unchanged
-    ? because('duplicate', 'a copy of the call was taken in before')
-    : because('not_answered', 'the number or its Goal has just changed');
+  return because('duplicate', 'a copy of the call was taken in before');
 }

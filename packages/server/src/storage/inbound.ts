@@ -1,7 +1,8 @@
 /**
  * Calls to our numbers: who answers one, and the statement that takes it in before it is answered.
  *
- * Locks as everywhere: account → capacity; nobody knows the new job yet.
+ * Locks as everywhere: account → capacity; nobody knows the new job yet. Goal and number stand between the two, in the
+ * order of those who publish, so that nobody waits for an author while all others wait for capacity.
  */
 import type { GoalFile } from '@trunkcall/contract';
 import { statement, type SqlValue } from './database.ts';
@@ -66,32 +67,38 @@ export interface AcceptInboundRow {
   readonly unchanged: boolean;
   /** Calls that the account could still take. */
   readonly account_room: number;
-  /** The same of the carrier and the deployment; null when nobody asked. */
+  /** The same of the carrier and the deployment; null when nobody asked: no room in the account, or not `unchanged`. */
   readonly room: number | null;
 }
 
 /**
  * Takes an inbound call in: its run, its attempt that rings, its leased job and the slots that this holds, all or
  * nothing. One row. `unchanged`, with room, and not `accepted`: a copy of the call was taken in before.
+ *
+ * What has changed since the call was looked at, and while it waited for the account, is seen: a row that is locked is read
+ * as it stands then, with its conditions, and not as the statement's snapshot has it. Whoever pauses the Goal or moves
+ * the number does so before, or behind the commit.
  */
 export const acceptInbound = statement<AcceptInboundRow>(
   'accept_inbound',
   `with account as materialized (
      select id, max_inbound_calls - active_inbound_calls as room from accounts where id = $3 for no key update
+   ), unchanged as materialized (
+     select n.id
+     from account a cross join lateral (
+       select id from goals
+       where id = $4 and state = 'active' and published_run_spec_id = $5 and a.room > 0 for share
+     ) g cross join lateral (
+       select id from numbers where id = $7 and account_id = $3 and inbound_goal_id = g.id for share
+     ) n
    ), gates as materialized (
      select l.max_calls - c.active_calls as room
-     from account a cross join unnest($17::text[], $18::int[]) as l (scope, max_calls)
+     from unchanged u cross join unnest($17::text[], $18::int[]) as l (scope, max_calls)
      join capacity c on c.scope = l.scope
-     where a.room > 0
      order by c.scope for no key update of c
-   ), unchanged as materialized (
-     select n.id from (select * from numbers where id = $7 limit 1) n
-     cross join lateral (select * from goals where id = n.inbound_goal_id limit 1) g
-     where n.account_id = $3 and g.id = $4 and g.state = 'active' and g.published_run_spec_id = $5
    ), claimed as (
      insert into idempotency_keys (scope, key, fingerprint, run_id)
-     select u.id, $13, $14, $1 from unchanged u, account a
-     where a.room > 0 and (select min(room) from gates) > 0
+     select u.id, $13, $14, $1 from unchanged u where (select min(room) from gates) > 0
      on conflict do nothing
      returning run_id
    ), run as (

@@ -6,7 +6,12 @@ import type { Agent } from '../../../src/agents/agent.ts';
 import type { SimulatedRing } from '../../../src/carriers/simulated/caller.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { createLog } from '../../../src/platform/log.ts';
-import { DatabaseUnavailable, statement, type Database } from '../../../src/storage/database.ts';
+import {
+  DatabaseUnavailable,
+  statement,
+  type Database,
+  type Statement,
+} from '../../../src/storage/database.ts';
 import { findRunOfCall } from '../../../src/storage/inbound.ts';
 import { createRunReader, type RunRow } from '../../../src/storage/runs.ts';
 import { cancelRun } from '../../../src/worker/cancel-run.ts';
@@ -79,6 +84,19 @@ const limitInbound = statement<never>(
   'update accounts set max_inbound_calls = $2 where id = $1',
 );
 const pauseGoal = statement<never>('test_pause_goal', `update goals set state = 'paused' where id = $1`);
+const leaveNumber = statement<never>(
+  'test_leave_number',
+  'update numbers set inbound_goal_id = null where inbound_goal_id = $1',
+);
+const holdAccount = statement<never>(
+  'test_inbound_hold_account',
+  'select id from accounts where id = $1 for update',
+);
+const waiting = statement<{ readonly statements: number }>(
+  'test_inbound_waiting',
+  `select count(*)::int as statements from pg_stat_activity
+   where wait_event_type = 'Lock' and datname = current_database()`,
+);
 const expireLease = statement<never>(
   'test_inbound_expire',
   `update jobs set leased_until = now() - interval '1 second' where subject_id = $1 and worker is not null`,
@@ -244,6 +262,53 @@ describe.each(databases)('a call to one of our numbers on %s', (kind) => {
       ]);
       expect(await runsOf(line)).toBe(0);
       await expectIdle(db);
+    });
+
+    // The embedded database does one thing after the other.
+    describe.skipIf(kind === 'embedded')('because of what happens while it is taken in', () => {
+      /** Opens a transaction that has done one thing, and commits it when told to. */
+      async function open(what: Statement<never>, id: string): Promise<() => Promise<void>> {
+        const [done, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+        const committed = db.transaction(async (tx) => {
+          await tx.query(what, [id]);
+          done.resolve();
+          await over.promise;
+        });
+        await done.promise;
+        return () => {
+          over.resolve();
+          return committed;
+        };
+      }
+      const waits = async () => {
+        const found = async () => (await db.query(waiting))[0]?.statements;
+        await expect.poll(found, { timeout: 10_000 }).toBe(1);
+      };
+      const changes = [
+        ['its Goal is paused', pauseGoal],
+        ['its Goal leaves the number', leaveNumber],
+      ] as const;
+
+      it.each(changes)('%s, and it waits for the account', async (_, change) => {
+        const line = await answered();
+        const letGo = await open(holdAccount, line.harness.accountId);
+        const ringing = ring(line);
+        await waits();
+        await db.query(change, [line.goalId]);
+        await letGo();
+        expect(await ringing).toEqual({ rung: { kind: 'refused', reason: 'not_answered' }, run: null });
+        await expectIdle(db);
+      });
+
+      it.each(changes)('%s, which is not committed yet', async (_, change) => {
+        const line = await answered();
+        const commit = await open(change, line.goalId);
+        const ringing = ring(line);
+        await waits();
+        await commit();
+        expect(await ringing).toEqual({ rung: { kind: 'refused', reason: 'not_answered' }, run: null });
+        await expectIdle(db);
+      });
     });
 
     it('because the number is not ours', async () => {

@@ -99,7 +99,7 @@ it.each([
   [{ unchanged: true, account_room: 0, room: null }, 'busy'],
   [{ unchanged: true, account_room: 2, room: 0 }, 'busy'],
   [{ unchanged: true, account_room: 2, room: 2 }, 'duplicate'],
-  [{ unchanged: false, account_room: 2, room: 2 }, 'not_answered'],
+  [{ unchanged: false, account_room: 2, room: null }, 'not_answered'],
 ])('of a call that was not stored %j means %s', (row, reason) => {
   expect(whyNotAccepted(row)).toMatchObject({ kind: 'refuse', reason });
 });
