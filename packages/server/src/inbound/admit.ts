@@ -6,7 +6,8 @@
  *
  * Invariants
  * - N1  A call is answered only after the commit of its run, attempt, lease and slots.
- * - N2  Of one call, however many copies of its request come and to whichever process, one run is made.
+ * - N2  Of one call, however many copies of its request come and to whichever process, one run is made; another one only
+ *       when that has failed by our fault before it was answered, such as by the death of its worker.
  * - N3  A call that is not taken in leaves a counter and a log line, and nothing else.
  */
 import { createHash } from 'node:crypto';

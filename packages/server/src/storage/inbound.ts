@@ -73,7 +73,8 @@ export interface AcceptInboundRow {
 
 /**
  * Takes an inbound call in: its run, its attempt that rings, its leased job and the slots that this holds, all or
- * nothing. One row. `unchanged`, with room, and not `accepted`: a copy of the call was taken in before.
+ * nothing. One row. `unchanged`, with room, and not `accepted`: a copy of the call was taken in before, and was answered,
+ * is still to be, or was given up. One that failed by our fault before it was answered makes way for the copy.
  *
  * What has changed since the call was looked at, and while it waited for the account, is seen: a row that is locked is read
  * as it stands then, with its conditions, and not as the statement's snapshot has it. Whoever pauses the Goal or moves
@@ -97,9 +98,11 @@ export const acceptInbound = statement<AcceptInboundRow>(
      join capacity c on c.scope = l.scope
      order by c.scope for no key update of c
    ), claimed as (
-     insert into idempotency_keys (scope, key, fingerprint, run_id)
+     insert into idempotency_keys as k (scope, key, fingerprint, run_id)
      select u.id, $13, $14, $1 from unchanged u where (select min(room) from gates) > 0
-     on conflict do nothing
+     on conflict (scope, key) do update set run_id = excluded.run_id
+     where (select r.error_code from runs r where r.id = k.run_id limit 1) = 'call_failed'
+       and (select a.answered_at from attempts a where a.run_id = k.run_id and a.number = 1 limit 1) is null
      returning run_id
    ), run as (
      insert into runs (id, public_id, account_id, goal_id, run_spec_id, run_spec_version, number_id, direction, phone,
@@ -171,7 +174,7 @@ export const refusedToday = (id: string): string =>
      where u.day = ${today} and u.scope >= ${refusedScope(id, "''")} and u.scope < ${refusedScope(id, "'~'")}
    ), '{}'::json)`;
 
-/** The run that a copy of a call was taken in as. Values: number id, identity. */
+/** The run that a copy of a call was taken in as last. Values: number id, identity. */
 export const findRunOfCall = statement<{ readonly public_id: string; readonly goal_id: string }>(
   'find_run_of_call',
   `select r.public_id, r.goal_id from idempotency_keys k join runs r on r.id = k.run_id

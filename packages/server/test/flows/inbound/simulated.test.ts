@@ -3,7 +3,10 @@ import { PassThrough } from 'node:stream';
 import type { GoalFile, InboundWebhookBody, RefusalReason } from '@trunkcall/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Agent } from '../../../src/agents/agent.ts';
+import { createScriptedAgent } from '../../../src/agents/scripted/scripted-agent.ts';
+import type { Incoming } from '../../../src/carriers/carrier.ts';
 import type { SimulatedRing } from '../../../src/carriers/simulated/caller.ts';
+import { admitIncoming } from '../../../src/inbound/admit.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import {
@@ -367,6 +370,64 @@ describe.each(databases)('a call to one of our numbers on %s', (kind) => {
     const outcomes = rings.map(({ rung }) => (rung.kind === 'refused' ? rung.reason : rung.kind));
     expect(outcomes.toSorted()).toEqual(['answered', ...Array.from({ length: 7 }, () => 'duplicate')]);
     expect(await runsOf(line)).toBe(1);
+  });
+
+  it('that its worker never answered is taken in again when a copy comes, once that worker is lost', async () => {
+    const line = await answered();
+    const [callId, gone] = [`sim_${ids.next('req')}`, new AbortController()];
+    const incoming: Incoming = {
+      providerCallId: callId,
+      identity: callId,
+      to: [line.phone],
+      from: null,
+      trunk: null,
+      signal: gone.signal,
+      ring: () => undefined,
+      accept: () => new Promise(() => undefined),
+      reject: () => undefined,
+    };
+    const dead = {
+      db,
+      clock: systemClock,
+      ids,
+      log: createLog('silent'),
+      carrier: { name: 'simulated', media: 'speech' },
+      agents: [createScriptedAgent({ clock: systemClock, synthesizer: null })],
+      worker: 'wrk_dead',
+      leaseMs: 60_000,
+      scopes: ['deployment', 'carrier:simulated'],
+      limits: [10, 10],
+    } as const;
+    const first = await admitIncoming(dead, incoming);
+    // As far as anybody knows it is about to be answered.
+    expect(await ring(line, { callId })).toMatchObject({ rung: { kind: 'refused', reason: 'duplicate' } });
+    await db.query(expireLease, [first?.subject_id ?? '']);
+    await reap({ db, clock: systemClock, ids, log: createLog('silent') });
+    const rings = await Promise.all(Array.from({ length: 4 }, () => ring(line, { callId })));
+    const outcomes = rings.map(({ rung }) => (rung.kind === 'refused' ? rung.reason : rung.kind));
+    expect(outcomes.toSorted()).toEqual(['answered', 'duplicate', 'duplicate', 'duplicate']);
+    const run = rings[0]?.run;
+    if (run === null || run === undefined) throw new Error('not taken in');
+    expect(run.id).not.toBe(first?.subject_id);
+    expect(await line.harness.until(run)).toMatchObject({ status: 'completed' });
+    expect(await runsOf(line)).toBe(2);
+    await expectIdle(db);
+  });
+
+  it('that was answered or given up is not taken in again, whatever became of it', async () => {
+    const line = await answered({}, { speed: 1 });
+    const copies = ['sim_1', 'sim_2'] as const;
+    const { run: held } = await ring(line, { callId: copies[0], does: 'says_nothing' });
+    const { run: left } = await ring(line, { callId: copies[1], does: 'gives_up' });
+    if (held === null || left === null) throw new Error('not taken in');
+    const eventsOfHeld = async () => (await db.query(eventsOf, [held.id])).map(({ type }) => type);
+    await expect.poll(eventsOfHeld).toContain('call.connected');
+    await db.query(expireLease, [held.id]);
+    await reap({ db, clock: systemClock, ids, log: createLog('silent') });
+    expect(await line.harness.until(held)).toMatchObject({ error_detail_code: 'worker_lost' });
+    expect(await line.harness.until(left)).toMatchObject({ error_detail_code: 'caller_gave_up' });
+    for (const callId of copies)
+      expect(await ring(line, { callId })).toMatchObject({ rung: { kind: 'refused', reason: 'duplicate' } });
   });
 
   it('whose caller gives up while it rings ends cleanly, and nobody speaks', async () => {
