@@ -155,7 +155,8 @@ export class Sound implements AudioMedia {
   /** As `Leg.listenIn`. */
   listenIn(listener: LegListener): () => void {
     return this.#media.tap(({ codec, heard, sent }) => {
-      if (this.#state !== 'withdrawn')
+      // Also when it is over: the last frames are still on their way then.
+      if (!this.#withdrawn.signal.aborted)
         listener(transcoded(heard, codec, 'PCMU'), transcoded(sent, codec, 'PCMU'));
     });
   }
