@@ -182,6 +182,7 @@ export const text = {
       input: 'What a request must bring, and what the instructions may use.',
       result: 'What the call is to find out. The description is what the agent asks for.',
       callees: 'Simulated people for tests of this Goal: what they say, and how their calls should end.',
+      window: 'When calls may be placed, and when calls to your numbers are answered.',
       transfer:
         'With whom the agent may connect the callee, as JSON: a list of name, phone and, if you like, when. The agent never learns the number.',
       file: 'The same draft as JSON, with everything that it can hold.',
@@ -212,6 +213,10 @@ export const text = {
       from: 'From',
       to: 'Until',
       weekdays: { mon: 'Mon', tue: 'Tue', wed: 'Wed', thu: 'Thu', fri: 'Fri', sat: 'Sat', sun: 'Sun' },
+      outside: 'A call to your number outside these hours',
+      outsides: { reject: 'Is refused', message: 'Hears a message' },
+      message: 'Message',
+      messageHint: 'Said to the caller before the call ends. {{name}} stands for a variable.',
     },
     callees: {
       empty: 'Nobody yet.',

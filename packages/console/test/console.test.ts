@@ -4,7 +4,7 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectAccessible, useScheme } from './accessible.ts';
 import { openBrowser, openTab, password, signUp, sizes, type Tab } from './browser.ts';
@@ -251,6 +251,53 @@ describe.skipIf(missing)('the console in a browser', () => {
     await expect.poll(() => page.getByLabel('Title').inputValue()).toBe('Theirs');
     await other.close();
     expect(await page.getByText('Somebody else changed this draft').count()).toBe(0);
+  });
+
+  test('hours are set with what callers meet outside them; what is wrong stands beside its field', async () => {
+    const goalId = /goal_\w+/.exec(page.url())?.[0] ?? '';
+    const draft = async () => {
+      const read = await page.request.get(`/console/api/goals/${goalId}`);
+      return ((await read.json()) as { draft: Record<string, unknown> }).draft;
+    };
+    const complaint = async (field: Locator) => {
+      const place = await field.getAttribute('aria-describedby');
+      const told = (place ?? '').split(' ').map((id) => `[id="${id}"]`);
+      return page.locator(told.join(', ')).last().textContent();
+    };
+    await button('Calling hours').click();
+    await page.getByLabel('Only at certain hours').press('Space');
+    const days = page.getByRole('group', { name: 'Days' });
+    for (const day of ['Mon', 'Tue', 'Wed', 'Thu', 'Fri']) await days.getByLabel(day).press('Space');
+    await page.getByLabel('Time zone').fill('Europe/Nowhere');
+    await page.getByLabel('From', { exact: true }).fill('18:00');
+    await page.getByLabel('A call to your number outside these hours').selectOption('Hears a message');
+    await page.getByText('2 things to mend').waitFor();
+    expect(await complaint(days)).toContain('at least 1 item');
+    await days.getByLabel('Sat').press('Space');
+    await page.getByText('3 things to mend').waitFor();
+    expect(await complaint(page.getByLabel('Time zone'))).toContain('is not an IANA time zone');
+    expect(await complaint(page.getByLabel('Until', { exact: true }))).toContain('must be later');
+    expect(await complaint(page.getByLabel('Message'))).toContain('say what callers are to hear');
+    await expectAccessible(page);
+    await page.getByLabel('Time zone').fill('Europe/Berlin');
+    await page.getByLabel('From', { exact: true }).fill('08:30');
+    await page.getByLabel('Message').fill('We open at 8:30, {{nobody}}.');
+    await page.getByText('1 thing to mend').waitFor();
+    expect(await complaint(page.getByLabel('Message'))).toContain('{{nobody}} stands for no input variable');
+    await page.getByLabel('Message').fill('We open at 8:30.');
+    await saved();
+    await page.getByText('1 thing to mend').waitFor({ state: 'detached' });
+    expect(await draft()).toMatchObject({
+      calling_window: { timezone: 'Europe/Berlin', days: ['sat'], from: '08:30', to: '17:00' },
+      inbound: { outside_hours: 'message', message: 'We open at 8:30.' },
+    });
+    await page.getByLabel('Only at certain hours').press('Space');
+    await page.getByText('1 thing to mend').waitFor();
+    const outside = page.getByLabel('A call to your number outside these hours');
+    expect(await complaint(outside)).toContain('without one every hour is open');
+    await outside.selectOption('Is refused');
+    await page.getByText('1 thing to mend').waitFor({ state: 'detached' });
+    expect(await draft()).not.toHaveProperty('inbound');
   });
 
   test('a file that no form can show is mended as JSON', async () => {

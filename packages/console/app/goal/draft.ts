@@ -13,6 +13,15 @@ export function withPart(draft: Draft, name: keyof GoalFile, part: unknown): Dra
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
+/** What the form of a part of a draft is given. */
+export interface PartProps {
+  readonly draft: Draft;
+  readonly set: <Name extends keyof GoalFile>(name: Name, part: GoalFile[Name] | undefined) => void;
+  readonly readOnly: boolean;
+  /** What is wrong at a JSON pointer. */
+  readonly wrong: (pointer: string) => string | undefined;
+}
+
 /** Problems in a part, with pointers that count from the part. */
 export function problemsIn(problems: readonly GoalFileProblem[], place: string): GoalFileProblem[] {
   return problems

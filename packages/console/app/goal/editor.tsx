@@ -2,8 +2,6 @@ import {
   Accordion,
   Alert,
   Button,
-  Checkbox,
-  Chip,
   Group,
   NativeSelect,
   NumberInput,
@@ -14,14 +12,15 @@ import {
   Textarea,
   TextInput,
 } from '@mantine/core';
-import type { CallingWindow, GoalFile } from '@trunkcall/contract';
+import type { GoalFile } from '@trunkcall/contract';
 import type { ReactNode } from 'react';
 import { Boundary } from '../parts/boundary.tsx';
 import { CodeEditor } from '../parts/code-editor.tsx';
 import { State } from '../parts/page.tsx';
 import { text } from '../text.ts';
 import { CalleesEditor } from './callees-editor.tsx';
-import { isObject, problemAt, problemsIn, withPart, type Draft } from './draft.ts';
+import { isObject, problemAt, problemsIn, withPart, type Draft, type PartProps } from './draft.ts';
+import { Hours } from './hours.tsx';
 import { JsonEditor } from './json-editor.tsx';
 import { SchemaEditor } from './schema-editor.tsx';
 import type { DraftState } from './use-draft.ts';
@@ -90,16 +89,6 @@ export function DraftStatus({
   );
 }
 
-type Set = <Name extends keyof GoalFile>(name: Name, part: GoalFile[Name] | undefined) => void;
-
-interface PartProps {
-  readonly draft: Draft;
-  readonly set: Set;
-  readonly readOnly: boolean;
-  /** What is wrong at a JSON pointer. */
-  readonly wrong: (pointer: string) => string | undefined;
-}
-
 function Sections({
   draft,
   state: { problems },
@@ -112,7 +101,7 @@ function Sections({
   readonly file: ReactNode;
 }) {
   const readOnly = change === undefined;
-  const set: Set = (name, part) => change?.(withPart(draft, name, part));
+  const set: PartProps['set'] = (name, part) => change?.(withPart(draft, name, part));
   const wrong = (pointer: string) => problemAt(problems, pointer);
   const part: PartProps = { draft, set, readOnly, wrong };
   const schema = (name: 'input_schema' | 'result_schema', label: string) => (
@@ -155,7 +144,7 @@ function Sections({
       >
         <Calling {...part} />
       </Section>
-      <Section name="window" places={['calling_window']} wrong={wrong}>
+      <Section name="window" places={['calling_window', 'inbound']} wrong={wrong} about={about.window}>
         <Hours {...part} />
       </Section>
       <Section name="agent" places={['agent']} wrong={wrong} about={about.agent}>
@@ -310,67 +299,3 @@ function Calling({ draft, set, readOnly, wrong }: PartProps) {
     </SimpleGrid>
   );
 }
-
-const usualHours: CallingWindow = {
-  timezone: 'America/New_York',
-  days: ['mon', 'tue', 'wed', 'thu', 'fri'],
-  from: '09:00',
-  to: '17:00',
-};
-
-function Hours({ draft, set, readOnly, wrong }: PartProps) {
-  const hours = draft.calling_window;
-  return (
-    <Stack>
-      <Checkbox
-        label={fields.window}
-        disabled={readOnly}
-        checked={hours !== undefined}
-        onChange={(event) => set('calling_window', event.currentTarget.checked ? usualHours : undefined)}
-      />
-      {hours !== undefined && (
-        <>
-          <Chip.Group
-            multiple
-            value={[...hours.days]}
-            onChange={(days) => set('calling_window', { ...hours, days: inOrder(days) })}
-          >
-            <Group gap="xs" role="group" aria-label={fields.days}>
-              {Object.entries(fields.weekdays).map(([value, label]) => (
-                <Chip key={value} value={value} variant="outline" disabled={readOnly}>
-                  {label}
-                </Chip>
-              ))}
-            </Group>
-          </Chip.Group>
-          <SimpleGrid cols={{ base: 1, sm: 3 }}>
-            <TextInput
-              label={fields.timezone}
-              readOnly={readOnly}
-              value={hours.timezone}
-              onChange={(event) => set('calling_window', { ...hours, timezone: event.currentTarget.value })}
-            />
-            <TextInput
-              label={fields.from}
-              readOnly={readOnly}
-              value={hours.from}
-              onChange={(event) => set('calling_window', { ...hours, from: event.currentTarget.value })}
-            />
-            <TextInput
-              label={fields.to}
-              readOnly={readOnly}
-              value={hours.to}
-              onChange={(event) => set('calling_window', { ...hours, to: event.currentTarget.value })}
-            />
-          </SimpleGrid>
-          <Text size="sm" c="var(--mantine-color-error)">
-            {wrong('/calling_window')}
-          </Text>
-        </>
-      )}
-    </Stack>
-  );
-}
-
-const inOrder = (days: readonly string[]) =>
-  (['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const).filter((day) => days.includes(day));
