@@ -420,7 +420,12 @@ export const text = {
     name: 'Name',
     calls: 'Calls now',
     limit: 'Most at once',
-    limitOf: (name: string) => `Most calls of ${name} at once`,
+    inboundCalls: 'Answered now',
+    inboundLimit: 'Most answered at once',
+    limitOf: {
+      max_active_calls: (name: string) => `Most calls of ${name} at once`,
+      max_inbound_calls: (name: string) => `Most calls to ${name} answered at once`,
+    },
     disclosure: 'First sentence',
     disclosed: 'Says that a machine calls',
     undisclosed: 'Does not say that a machine calls',

@@ -401,6 +401,7 @@ describe.skipIf(missing)('the console in a browser', () => {
     await calling.getByText('Saved').waitFor();
     const limits = page.getByRole('region', { name: 'Limits' });
     await limits.getByLabel('Call tasks at the same time').fill('4');
+    await limits.getByLabel('Calls answered at the same time').fill('6');
     await limits.getByRole('button', { name: 'Save' }).click();
     await limits.getByText('Saved').waitFor();
     await page.reload();
@@ -408,6 +409,7 @@ describe.skipIf(missing)('the console in a browser', () => {
     await expect
       .poll(() => limits.getByLabel('Call tasks at the same time').inputValue(), { timeout: 5_000 })
       .toBe('4');
+    expect(await limits.getByLabel('Calls answered at the same time').inputValue()).toBe('6');
   });
 
   const pages = [
@@ -465,6 +467,24 @@ describe.skipIf(missing)('the console in a browser', () => {
     await goTo('Audit log');
     await page.getByText('account.disclosure_off').waitFor();
     await page.getByText('reason: Every customer has agreed to it in writing.').waitFor();
+  });
+
+  test('how many calls an account answers at once is limited, within bounds, and noted', async () => {
+    await page.setViewportSize(sizes.desk);
+    await goTo('Accounts');
+    const limit = page.getByLabel(/^Most calls to .* answered at once$/);
+    expect(await limit.inputValue()).toBe('6');
+    await limit.fill('');
+    await button('Save').click();
+    await page.getByText('max_inbound_calls must be at least 1').waitFor();
+    await limit.fill('7');
+    await button('Save').click();
+    await button('Save').waitFor({ state: 'detached' });
+    await page.reload();
+    await limit.waitFor();
+    expect(await limit.inputValue()).toBe('7');
+    await goTo('Audit log');
+    await page.getByText('max_inbound_calls: 7').waitFor();
   });
 
   test('no page complained, and nothing that was written ran', async () => {

@@ -32,6 +32,8 @@ export default function Accounts() {
                   <Table.Th>{words.name}</Table.Th>
                   <Table.Th ta="right">{words.calls}</Table.Th>
                   <Table.Th>{words.limit}</Table.Th>
+                  <Table.Th ta="right">{words.inboundCalls}</Table.Th>
+                  <Table.Th>{words.inboundLimit}</Table.Th>
                   <Table.Th>{words.disclosure}</Table.Th>
                   <Table.Th>{words.created}</Table.Th>
                 </Table.Tr>
@@ -42,7 +44,11 @@ export default function Accounts() {
                     <Table.Td miw={120}>{account.name}</Table.Td>
                     <Table.Td ta="right">{account.active_calls}</Table.Td>
                     <Table.Td>
-                      <Limit account={account} />
+                      <Limit account={account} of="max_active_calls" />
+                    </Table.Td>
+                    <Table.Td ta="right">{account.active_inbound_calls}</Table.Td>
+                    <Table.Td>
+                      <Limit account={account} of="max_inbound_calls" />
                     </Table.Td>
                     <Table.Td>
                       <Disclosure account={account} />
@@ -60,27 +66,33 @@ export default function Accounts() {
   );
 }
 
-function Limit({ account }: { readonly account: OperatorAccount }) {
+function Limit({
+  account,
+  of,
+}: {
+  readonly account: OperatorAccount;
+  readonly of: 'max_active_calls' | 'max_inbound_calls';
+}) {
   const client = useQueryClient();
   const { session } = usePlace();
-  const [limit, setLimit] = useState<string | number>(account.max_active_calls);
+  const [limit, setLimit] = useState<string | number>(account[of]);
   const save = useMutation({
-    mutationFn: () => ask('PATCH', `/accounts/${account.id}`, { json: { max_active_calls: Number(limit) } }),
+    mutationFn: () => ask('PATCH', `/accounts/${account.id}`, { json: { [of]: Number(limit) } }),
     onSuccess: () => client.invalidateQueries({ queryKey: ['accounts'] }),
   });
-  if (!session.person.operator) return account.max_active_calls;
+  if (!session.person.operator) return account[of];
   return (
     <>
       <Group gap="xs" wrap="nowrap">
         <NumberInput
-          aria-label={words.limitOf(account.name)}
+          aria-label={words.limitOf[of](account.name)}
           min={1}
           max={100_000}
           w={110}
           value={limit}
           onChange={setLimit}
         />
-        {Number(limit) !== account.max_active_calls && (
+        {Number(limit) !== account[of] && (
           <Button size="xs" loading={save.isPending} onClick={() => save.mutate()}>
             {text.common.save}
           </Button>

@@ -69,20 +69,23 @@ function Calling({ settings: { account, numbers } }: { readonly settings: Consol
 function Limits({ settings: { account } }: { readonly settings: ConsoleAccountSettings }) {
   const mayManage = useMay('deployment.manage');
   const [calls, setCalls] = useState<string | number>(account.max_active_calls);
+  const [inbound, setInbound] = useState<string | number>(account.max_inbound_calls);
   const [tasks, setTasks] = useState<string | number>(account.max_active_tasks ?? '');
   const change = {
     max_active_calls: Number(calls),
+    max_inbound_calls: Number(inbound),
     max_active_tasks: tasks === '' ? null : Number(tasks),
   };
   const isChanged =
     change.max_active_calls !== account.max_active_calls ||
+    change.max_inbound_calls !== account.max_inbound_calls ||
     change.max_active_tasks !== account.max_active_tasks;
   return (
     <Form
       title={words.limits}
       accountId={account.id}
       change={change}
-      canSave={mayManage && isChanged && calls !== ''}
+      canSave={mayManage && isChanged && calls !== '' && inbound !== ''}
     >
       <Text size="sm" c="dimmed">
         {words.limitsAbout}
@@ -94,6 +97,14 @@ function Limits({ settings: { account } }: { readonly settings: ConsoleAccountSe
         max={100_000}
         value={calls}
         onChange={setCalls}
+      />
+      <NumberInput
+        label={words.inbound}
+        disabled={!mayManage}
+        min={1}
+        max={100_000}
+        value={inbound}
+        onChange={setInbound}
       />
       <NumberInput
         label={words.tasks}

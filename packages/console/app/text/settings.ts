@@ -5,6 +5,7 @@ export const settings = {
   limits: 'Limits',
   limitsAbout: 'They protect the deployment; operators change them.',
   calls: 'Calls at the same time',
+  inbound: 'Calls answered at the same time',
   tasks: 'Call tasks at the same time',
   tasksHint: 'Empty: 1 on shared lines, 10 with a number of its own.',
   calling: 'Calling',
