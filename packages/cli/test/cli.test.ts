@@ -13,7 +13,7 @@ import { systemClock } from '../../server/src/platform/clock.ts';
 import { createLog } from '../../server/src/platform/log.ts';
 import { beat } from '../../server/src/storage/workers.ts';
 import { createTestCaller } from '../../server/src/worker/test-calls.ts';
-import { goalFile } from '../../server/test/kit/fixtures.ts';
+import { goalFile, setTitle } from '../../server/test/kit/fixtures.ts';
 import { run } from '../src/program.ts';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
@@ -36,8 +36,8 @@ beforeAll(async () => {
     join(directory, 'credentials.json'),
     JSON.stringify({ base_url: service.origin, operator_token: service.token }),
   );
-  await writeFile(join(directory, 'goal.json'), JSON.stringify(goalFile({ title: 'A\u001b[31m title' })));
-  await writeFile(join(directory, 'wrong.yaml'), 'format: 1\ntitle: 7\n');
+  await writeFile(join(directory, 'goal.json'), JSON.stringify(goalFile({ title: 'A title' })));
+  await writeFile(join(directory, 'wrong.yaml'), 'format: 1\ntitle: 7\ndescription: "\\e[31m"\n');
 });
 afterAll(async () => {
   process.chdir(tmpdir());
@@ -128,7 +128,7 @@ test(
       '',
     ]);
     const byGoal = await trunkcall(['usage', ...spent, '--by', 'goal']);
-    expect(byGoal.out).toContain(`${goalId}  A\uFFFD[31m title  2 `);
+    expect(byGoal.out).toContain(`${goalId}  A title  2 `);
     const byCall = await trunkcall(['usage', ...spent, '--by', 'call']);
     expect(byCall.out).toMatch(/2026-03-05  grun_\w+  goal  GB       5        0\.0148  unknown  unknown/);
     const { out: csv } = await trunkcall(['usage', ...spent, '--by', 'call', '--csv']);
@@ -306,6 +306,8 @@ test('a Goal goes through its whole life', async () => {
 test('what authors wrote can not steer the terminal', async () => {
   await json('accounts', 'create', 'painter');
   const id = await publishedGoal('painter');
+  // Stored before titles had to be printable.
+  await service.database.db.query(setTitle, [id, 'A\u001b[31m title']);
   for (const args of [
     ['show', id],
     ['list', '--account', 'painter'],
@@ -331,6 +333,7 @@ describe('a Goal file', () => {
       expect(exit).toBe(1);
       expect(out).toBe('');
       expect(err).toContain('wrong.yaml:2:1: title must be a string\n');
+      expect(err).toMatch(/wrong\.yaml:3:1: description must have no control characters .* U\+001B\n/);
       const machine = await trunkcall(['goals', command, 'wrong.yaml', ...account, '--json']);
       expect(machine).toMatchObject({ exit: 1, out: '' });
       expect(JSON.parse(machine.err)).toMatchObject({
@@ -565,6 +568,8 @@ test('numbers are entered, answered by a Goal, and forgotten', async () => {
   const file = join(directory, 'answering.json');
   const { id: goalId } = await json<Id>('goals', 'apply', file, '--account', 'answering');
   const number = ['numbers', 'add', '+12025550142', '--account', 'answering', '--label', 'Support'];
+  const { err } = await trunkcall([...number.slice(0, -1), 'Sup\u202eport']);
+  expect(err).toContain('label must be one line');
   const { id } = await json<Id>(...number);
   expect(await json('numbers', 'set', id, '--goal', goalId)).toMatchObject({ inbound_goal_id: goalId });
   const { out } = await trunkcall(['numbers', 'list']);

@@ -20,6 +20,7 @@ import type { OperatorRun, OperatorRunDetail } from './operator-runs.ts';
 import type { OperatorNumber } from './operator-numbers.ts';
 import { emailAddress, type ConsoleRole } from './operator-people.ts';
 import type { Alert } from './operator-system.ts';
+import { printableLine } from './printable.ts';
 import type { GoalRunStatus } from './schemas.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -61,7 +62,7 @@ export const FollowLinkRequest = Type.Object(
   {
     token,
     email: Type.Optional(emailAddress),
-    name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'How others see you.' })),
+    name: Type.Optional(printableLine({ minLength: 1, maxLength: 100, description: 'How others see you.' })),
     password: newPassword,
   },
   closed,

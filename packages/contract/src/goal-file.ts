@@ -4,6 +4,7 @@
  */
 import { Type, type Static } from 'typebox';
 import { enumeration } from './enumeration.ts';
+import { printableLine, printableText } from './printable.ts';
 
 const closed = { additionalProperties: false } as const;
 
@@ -14,7 +15,7 @@ export type Variables = Readonly<Record<string, Scalar>>;
 export const ScalarProperty = Type.Object(
   {
     type: enumeration(['string', 'number', 'integer', 'boolean']),
-    description: Type.Optional(Type.String({ maxLength: 1_000 })),
+    description: Type.Optional(printableText({ maxLength: 1_000 })),
     enum: Type.Optional(
       Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), { minItems: 1, maxItems: 100 }),
     ),
@@ -55,14 +56,14 @@ export const RealtimeAgentSettings = Type.Object(
       description: 'A model that hears and speaks, behind the OpenAI Realtime protocol.',
     }),
     model: Type.Optional(
-      Type.String({
+      printableLine({
         minLength: 1,
         maxLength: 100,
         description: 'Model (Azure: deployment); the one of the deployment’s settings by default.',
       }),
     ),
     voice: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, description: 'Voice, as the provider names it.' }),
+      printableLine({ minLength: 1, maxLength: 100, description: 'Voice, as the provider names it.' }),
     ),
     vad: Type.Optional(
       Type.Object(
@@ -104,7 +105,7 @@ export const RealtimeAgentSettings = Type.Object(
 export type RealtimeAgentSettings = Static<typeof RealtimeAgentSettings>;
 
 const name = (description: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: 100, description }));
+  Type.Optional(printableLine({ minLength: 1, maxLength: 100, description }));
 
 export const CascadeAgentSettings = Type.Object(
   {
@@ -183,7 +184,7 @@ export const InboundSettings = Type.Object(
         'What a caller meets outside the calling window: the call is refused, or answered with `message` and ended. Refused by default.',
     }),
     message: Type.Optional(
-      Type.String({
+      printableText({
         minLength: 1,
         maxLength: 500,
         description: 'What is said outside the calling window; `{{name}}` stands for an input variable.',
@@ -232,7 +233,7 @@ export type CallerBehavior = (typeof callerBehaviors)[number];
 export const ScriptedCallee = Type.Object(
   {
     phone: Type.String({ pattern: '^\\+[1-9]\\d{7,14}$', description: 'The number that this person has.' }),
-    name: Type.Optional(Type.String({ maxLength: 100, description: 'Shown in reports.' })),
+    name: Type.Optional(printableLine({ maxLength: 100, description: 'Shown in reports.' })),
     does: Type.Optional(
       enumeration(calleeBehaviors, { description: 'How the person behaves; `cooperates` by default.' }),
     ),
@@ -284,7 +285,11 @@ export const TransferTarget = Type.Object(
       description: 'canonical E.164; the agent never learns it.',
     }),
     when: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 300, description: 'When the agent should connect the callee.' }),
+      printableText({
+        minLength: 1,
+        maxLength: 300,
+        description: 'When the agent should connect the callee.',
+      }),
     ),
   },
   { ...closed, description: 'Somebody with whom the agent may connect the callee.' },
@@ -294,9 +299,9 @@ export type TransferTarget = Static<typeof TransferTarget>;
 export const GoalFile = Type.Object(
   {
     format: Type.Literal(1, { description: 'Version of this file format.' }),
-    title: Type.String({ minLength: 1, maxLength: 200, description: 'Shown to API clients.' }),
-    description: Type.String({ maxLength: 2_000, description: 'Shown to API clients.' }),
-    instructions: Type.String({
+    title: printableLine({ minLength: 1, maxLength: 200, description: 'Shown to API clients.' }),
+    description: printableText({ maxLength: 2_000, description: 'Shown to API clients.' }),
+    instructions: printableText({
       minLength: 1,
       maxLength: 32_000,
       description:
@@ -308,7 +313,7 @@ export const GoalFile = Type.Object(
           pattern: '^[A-Z]{2}$',
           description: 'ISO 3166-1 alpha-2 region of the voice.',
         }),
-        name: Type.String({
+        name: printableLine({
           minLength: 1,
           maxLength: 100,
           description: 'Voice name; `default` lets the agent choose.',

@@ -4,6 +4,7 @@ export * from './ids.ts';
 export * from './schemas.ts';
 export type { Shape } from './shape.ts';
 export * from './goal-file.ts';
+export { printableFormats, unprintable } from './printable.ts';
 export * from './goal-test.ts';
 export type * from './call-schema.ts';
 export * from './calls.ts';

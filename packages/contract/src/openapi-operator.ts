@@ -134,7 +134,7 @@ export function operatorOpenApiDocument({ baseUrl = '/' }: OpenApiOptions = {}):
       title: 'Trunkcall operator API',
       version: documentVersion,
       description:
-        'Runs a deployment: what the CLI uses, and the same that people do in the console. Its token sees and may change every account. Unknown query parameters and fields are refused.',
+        'Runs a deployment: what the CLI uses, and the same that people do in the console. Its token sees and may change every account. Unknown query parameters and fields are refused. A text of the format `printable-line` is one line without control characters and marks that turn the reading direction (U+202A–202E, U+2066–2069); `printable-text` may have line breaks and tabs.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],

@@ -2,16 +2,13 @@
 import { Type, type Static } from 'typebox';
 import { enumeration } from './enumeration.ts';
 import { callerBehaviors } from './goal-file.ts';
+import { printableLine } from './printable.ts';
 import { nullable, phonePattern } from './schemas.ts';
 import type { Shape } from './shape.ts';
 
 const closed = { additionalProperties: false } as const;
 
-const numberLabel = Type.String({
-  maxLength: 100,
-  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
-  description: 'For people.',
-});
+const numberLabel = printableLine({ maxLength: 100, description: 'For people.' });
 
 export const AddNumberRequest = Type.Object(
   {

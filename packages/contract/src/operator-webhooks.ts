@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import { webhookTypes } from './calls.ts';
 import { enumeration } from './enumeration.ts';
 import type { PageQuery } from './operator.ts';
+import { printableLine } from './printable.ts';
 import { nullable } from './schemas.ts';
 import type { Shape } from './shape.ts';
 
@@ -19,9 +20,7 @@ export const CreateWebhookRequest = Type.Object(
         description: 'The events that it wants; all by default.',
       }),
     ),
-    description: Type.Optional(
-      Type.String({ maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$', description: 'For people.' }),
-    ),
+    description: Type.Optional(printableLine({ maxLength: 200, description: 'For people.' })),
     signed: Type.Optional(
       Type.Boolean({ description: 'Whether deliveries carry Standard Webhooks signatures; not by default.' }),
     ),

@@ -5,6 +5,7 @@
 import { Type, type Static } from 'typebox';
 import { enumeration } from './enumeration.ts';
 import { scopes } from './errors.ts';
+import { printableText } from './printable.ts';
 import { nullable } from './schemas.ts';
 import type { Shape } from './shape.ts';
 
@@ -68,7 +69,7 @@ export const UpdateAccountRequest = Type.Object(
         {
           off: Type.Boolean(),
           reason: Type.Optional(
-            Type.String({
+            printableText({
               minLength: 1,
               maxLength: 500,
               description:

@@ -128,7 +128,7 @@ function reasonOf({ off, reason }: NonNullable<UpdateAccountRequest['disclosure'
       'disclosure.reason goes with off: true; saying who calls needs none',
     );
   }
-  const given = reason?.trim().toWellFormed().replaceAll('\u0000', '') ?? '';
+  const given = reason?.trim() ?? '';
   if (off && given.length < leastReason) {
     throw new Refusal(
       'invalid_request',

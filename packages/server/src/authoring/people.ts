@@ -5,7 +5,7 @@
  * One-time links carry 256 random bits; stored is their SHA-256. Following one uses it up in the same transaction.
  */
 import type { AccountRole, ConsoleLink, ConsoleRole } from '@trunkcall/contract';
-import { isId } from '@trunkcall/contract';
+import { isId, unprintable } from '@trunkcall/contract';
 import type { Ids } from '../platform/ids.ts';
 import { Refusal } from '../platform/refusal.ts';
 import type { Queryable } from '../storage/database.ts';
@@ -44,7 +44,7 @@ const emailForm = /^[^\s@<>"(),:;\\[\]]{1,64}@[^\s@<>"(),:;\\[\]]{1,189}$/;
 /** An address in the form in which addresses are compared. Throws: Refusal `invalid_request`. */
 function normalEmail(sent: string): string {
   const email = sent.trim().normalize('NFC').toLowerCase();
-  if (!emailForm.test(email) || email.includes('\u0000')) {
+  if (!emailForm.test(email) || unprintable('printable-line', email) !== undefined) {
     throw new Refusal('invalid_request', 'email must be an e-mail address');
   }
   return email;
@@ -144,7 +144,7 @@ async function join(tx: Queryable, ids: Ids, link: InvitationRow, order: Followe
   if (link.email === null) await tx.query(deleteOpenInvitations);
   const email = link.email ?? normalEmail(order.email ?? '');
   const name = (order.name ?? '').trim();
-  if (name === '' || /\p{Cc}/u.test(name)) throw new Refusal('invalid_request', 'name is missing');
+  if (name === '') throw new Refusal('invalid_request', 'name is missing');
   const id = ids.next('prsn');
   const [person] = await tx.query(insertPerson, [id, email, name, order.passwordHash, link.operator]);
   if (person === undefined) throw new Refusal('already_exists', 'this address belongs to a person already');

@@ -1,4 +1,5 @@
 /** Checks values against the contract's schemas and says in plain words what would be right. */
+import { printableFormats, unprintable } from '@trunkcall/contract';
 import { Ajv2020, type AnySchemaObject, type ErrorObject } from 'ajv/dist/2020.js';
 import { below } from '../platform/json-pointer.ts';
 import type { GoalProblem } from './goal-source.ts';
@@ -15,6 +16,7 @@ export function compileShape(schema: AnySchemaObject): (value: unknown) => GoalP
     ownProperties: true,
     strict: false,
     discriminator: true,
+    formats: printableFormats,
   });
   const validate = ajv.compile(schema);
   return (value) => {
@@ -67,6 +69,8 @@ function describe(error: ErrorObject): string {
       return `must be ${(shape.anyOf ?? []).map(nameOf).join(' or ')}`;
     case 'pattern':
       return `must match ${String(params['pattern'])}${shape.description ? ` (${shape.description})` : ''}`;
+    case 'format':
+      return unprintable(String(params['format']), String(error.data)) ?? 'is not valid';
     case 'minLength':
       return 'must not be empty';
     case 'maxLength':

@@ -25,6 +25,9 @@ export const pathForm = (path: string): string => path.replaceAll(/:\w+|\{\w+\}/
 const formats = {
   'date-time': /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/,
   date: /^\d{4}-\d{2}-\d{2}$/,
+  // Asked of what comes in; what was stored before is shown as it is.
+  'printable-line': true as const,
+  'printable-text': true as const,
 };
 
 /**

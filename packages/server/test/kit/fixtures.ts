@@ -46,6 +46,12 @@ const insertRunSpec = statement<never>(
    insert into run_specs (id, goal_id, version, content) select $1, $2, latest_version, $3::json from version`,
 );
 
+/** Of a draft, unasked whether it may be one. */
+export const setTitle = statement<never>(
+  'fixture_title',
+  `update goals set draft = jsonb_set(draft::jsonb, '{title}', to_jsonb($2::text))::json where id = $1`,
+);
+
 export async function createAccount(db: Database, ids: Ids, maxActiveCalls = 100): Promise<string> {
   const id = ids.next('acct');
   await db.query(insertAccount, [id, maxActiveCalls]);

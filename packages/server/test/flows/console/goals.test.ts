@@ -38,10 +38,11 @@ describe.each(databases)('writing Goals in the console on %s', (kind) => {
 
   test('an unfinished draft is kept as it is, says what is wrong, and can not be published', async () => {
     const id = await create();
-    const unfinished = { ...goalFile(), title: '', instructions: 'Call {{nobody}}.' };
+    const unfinished = { ...goalFile(), title: 'A\u202e', instructions: 'Call {{nobody}}.' };
     const saved = (await (await save(id, unfinished, 1)).json()) as SavedDraft;
     expect(saved.revision).toBe(2);
     expect(saved.problems.map(({ pointer }) => pointer).sort()).toEqual(['/instructions', '/title']);
+    expect(JSON.stringify(saved.problems)).toContain('it has U+202E');
     const read = await detail(id);
     expect(read.draft).toEqual(unfinished);
     expect(read.problems).toHaveLength(2);

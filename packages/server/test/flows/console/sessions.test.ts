@@ -50,6 +50,21 @@ describe.each(databases)('people and sessions on %s', (kind) => {
     expect(await service.database.db.transaction(inviteFirstPerson)).toBeNull();
   });
 
+  test('nobody comes with a name or an address that hides something', async () => {
+    const operator = await service.operator();
+    const invite = (email: string) =>
+      operator.send('POST', `/accounts/${service.accountId}/people`, { email, role: 'viewer' });
+    expect((await invite('tru\u202edy@example.org')).status).toBe(400);
+    const { token } = (await (await invite('trudy@example.org')).json()) as PersonLink;
+    const join = (name: string) => service.visitor().send('POST', '/links/follow', { token, name, password });
+    const refused = await join('Tru\u2066dy');
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({
+      error: { message: expect.stringMatching(/^name must be one line .* it has U\+2066$/) },
+    });
+    expect((await join('Trudy')).status).toBe(204);
+  });
+
   test('of several first links the first that is followed ends the others', async () => {
     const other = await startConsole(kind);
     const second = (await other.database.db.transaction(inviteFirstPerson)) ?? '';

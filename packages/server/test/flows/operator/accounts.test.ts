@@ -37,7 +37,7 @@ describe.each(databases)('accounts and keys on %s', (kind) => {
     },
   );
 
-  test.each(['', ' a', 'a ', '-a', 'x'.repeat(65), 'a\nb', 'acct_1', 'e\u0301', '<b>'])(
+  test.each(['', ' a', 'a ', '-a', 'x'.repeat(65), 'a\nb', 'a\u202eb', 'acct_1', 'e\u0301', '<b>'])(
     '%j can not',
     async (name) => {
       await expect(service.operator.createAccount(name)).rejects.toMatchObject({
@@ -72,6 +72,7 @@ describe.each(databases)('accounts and keys on %s', (kind) => {
       { off: true },
       { off: true, reason: '  because  ' },
       { off: false, reason: 'no reason at all' },
+      { off: true, reason: 'Everybody agreed\u202e to it.' },
     ]) {
       await expect(operator.updateAccount(id, { disclosure: wrong })).rejects.toMatchObject({
         status: 400,

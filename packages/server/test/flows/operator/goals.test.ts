@@ -2,7 +2,7 @@ import type { GoalFile } from '@trunkcall/contract';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { statement } from '../../../src/storage/database.ts';
 import { databases } from '../../kit/database.ts';
-import { goalFile } from '../../kit/fixtures.ts';
+import { goalFile, setTitle } from '../../kit/fixtures.ts';
 import { ids, startOperatorService, type OperatorService } from './service.ts';
 
 const readSpecs = statement<{ version: number; content: GoalFile }>(
@@ -158,6 +158,25 @@ describe.each(databases)('authoring on %s', (kind) => {
       code: 'goal_invalid',
       details: { problems: expect.arrayContaining([{ pointer: '/title', message: expect.any(String) }]) },
     });
+  });
+
+  test('a title that hides something is taken in by no way, and one that is stored is shown and mended', async () => {
+    const { operator, database } = service;
+    const sly = 'Deliveries\u202e';
+    const named = [{ pointer: '/title', message: expect.stringContaining('it has U+202E') }];
+    await expect(newGoal({ title: sly })).rejects.toMatchObject({ details: { problems: named } });
+    const goalId = await newGoal();
+    await expect(operator.applyGoal(account, asFile({ title: sly }), goalId)).rejects.toMatchObject({
+      details: { problems: named },
+    });
+    await database.db.query(setTitle, [goalId, sly]);
+    expect(await operator.getGoal(goalId)).toMatchObject({ title: sly });
+    await expect(operator.commandGoal(goalId, 'publish')).rejects.toMatchObject({
+      code: 'goal_invalid',
+      details: { problems: named },
+    });
+    await operator.applyGoal(account, asFile({ title: 'Deliveries' }), goalId);
+    expect(await operator.commandGoal(goalId, 'publish')).toMatchObject({ title: 'Deliveries' });
   });
 
   test('a Goal that can not be executed here may be published; the reason is reported', async () => {

@@ -7,9 +7,12 @@ import { createLog } from '../../../src/platform/log.ts';
 import { createScriptedConcluder } from '../../../src/result/scripted-concluder.ts';
 import { createScriptedExtractor } from '../../../src/result/scripted-extractor.ts';
 import { startWorker, type Worker } from '../../../src/worker/worker.ts';
+import { statement } from '../../../src/storage/database.ts';
 import { databases } from '../../kit/database.ts';
 import { goalFile } from '../../kit/fixtures.ts';
 import { ids, startOperatorService, type OperatorService } from './service.ts';
+
+const setLabel = statement<never>('test_set_label', 'update numbers set label = $2 where id = $1');
 
 const ownNumber = '+12025550199';
 const callee = '+12025550100';
@@ -49,6 +52,24 @@ describe.each(databases)('our own numbers on %s', (kind) => {
     expect(await operator.removeNumber(added.id)).toEqual(added);
     await expect(operator.removeNumber(added.id)).rejects.toMatchObject({ status: 404 });
     expect((await operator.listNumbers()).data).toEqual([]);
+  });
+
+  it('have labels of one line, in which nothing is hidden', async () => {
+    const { operator } = service;
+    const refused = (character: string) => ({
+      status: 400,
+      message: expect.stringMatching(`^label must be one line .* it has U\\+${character}$`),
+    });
+    const add = operator.addNumber({ phone: ownNumber, label: 'Desk\u2028' });
+    await expect(add).rejects.toMatchObject(refused('2028'));
+    const { id } = await operator.addNumber({ phone: ownNumber, label: 'Desk' });
+    await expect(operator.updateNumber(id, { label: 'De\u202esk' })).rejects.toMatchObject(refused('202E'));
+    // From before the rule: shown, and no obstacle to other changes.
+    await service.database.db.query(setLabel, [id, 'De\u202esk']);
+    const kept = { label: 'De\u202esk', account_id: expect.stringMatching(/^acct_/) };
+    expect(await operator.updateNumber(id, { account: 'Owner' })).toMatchObject(kept);
+    expect(await operator.updateNumber(id, { label: 'Desk' })).toMatchObject({ label: 'Desk' });
+    await operator.removeNumber(id);
   });
 
   it('take only settings that make sense', async () => {

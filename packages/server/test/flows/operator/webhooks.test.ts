@@ -39,6 +39,10 @@ describe.each(databases)('webhooks in the operator API on %s', (kind) => {
       enabled: true,
       secret: null,
     });
+    const hidden = operator.createWebhook({ account: 'owner', url, description: 'Op\u009fs' });
+    await expect(hidden).rejects.toMatchObject({
+      message: expect.stringMatching(/^description .* U\+009F$/),
+    });
     const { secret: _, ...shown } = added;
     expect(await operator.getWebhook(added.id)).toEqual(shown);
     expect((await operator.listWebhooks({ account: 'owner' })).data).toEqual([shown]);

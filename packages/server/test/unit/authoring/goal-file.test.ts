@@ -1,3 +1,4 @@
+import type { GoalFile } from '@trunkcall/contract';
 import { describe, expect, test } from 'vitest';
 import { maxGoalFileBytes, parseGoalFile, type LocatedProblem } from '../../../src/authoring/goal-file.ts';
 import { goalFile } from '../../kit/fixtures.ts';
@@ -51,6 +52,59 @@ test('the same Goal in JSON becomes the same value, with the keys in the order o
   const json = JSON.stringify(goalFile(), null, '\t');
   const parsed = parseGoalFile(json);
   expect(parsed.ok && JSON.stringify(parsed.file)).toBe(JSON.stringify(goalFile()));
+});
+
+describe('what people read shows all that it holds', () => {
+  const wrongIn = (over: Partial<GoalFile>) => problemsOf(JSON.stringify(goalFile(over)));
+  const nowhere = ['\u0001', '\u000b', '\u001b', '\u007f', '\u0085', '\u202a', '\u202e', '\u2066', '\u2069'];
+  const lineEnds = ['\n', '\t', '\r\n', '\u2028', '\u2029'];
+  const everywhere = ['ß', '漢', '👩‍🚒', '\u00a0', '\u200f', 'e\u0301'];
+
+  test.each([...nowhere, ...lineEnds])('a title holds no %j', (character) => {
+    const code = character
+      .codePointAt(character.length - 1)
+      ?.toString(16)
+      .toUpperCase()
+      .padStart(4, '0');
+    expect(wrongIn({ title: `A ${character} title` })).toMatchObject([
+      { pointer: '/title', message: expect.stringMatching(`^must be one line .* it has U\\+${code}$`) },
+    ]);
+  });
+
+  test.each([...nowhere, '\r'])('instructions hold no %j', (character) => {
+    const message = expect.stringMatching(/^must have no control characters but line breaks and tabs/);
+    expect(wrongIn({ instructions: `One.${character}Two.` })).toMatchObject([
+      { pointer: '/instructions', message },
+    ]);
+  });
+
+  test('line breaks and tabs stand in what has several lines, letters of any script everywhere', () => {
+    const text = [...lineEnds, ...everywhere].join('x');
+    expect(wrongIn({ title: everywhere.join('x'), description: text, instructions: text })).toEqual([]);
+  });
+
+  const sly = 'a\u202eb';
+  const { result_schema } = goalFile();
+  test.each<[string, Partial<GoalFile>]>([
+    ['/description', { description: sly }],
+    ['/voice/name', { voice: { region: 'US', name: sly } }],
+    ['/agent/voice', { agent: { kind: 'realtime', voice: sly } }],
+    ['/agent/transcribe_model', { agent: { kind: 'cascade', transcribe_model: sly } }],
+    [
+      '/result_schema/properties/confirmed/description',
+      {
+        result_schema: { ...result_schema, properties: { confirmed: { type: 'boolean', description: sly } } },
+      },
+    ],
+    ['/inbound/message', { inbound: { outside_hours: 'message', message: sly } }],
+    ['/transfer/0/name', { transfer: [{ name: sly, phone: '+12125550123' }] }],
+    ['/transfer/0/when', { transfer: [{ name: 'Desk', phone: '+12125550123', when: sly }] }],
+    ['/callees/0/name', { callees: [{ phone: '+12125550100', name: sly }] }],
+  ])('%s does', (pointer, over) => {
+    const problems = wrongIn(over);
+    expect(problems.map((problem) => problem.pointer)).toContain(pointer);
+    expect(JSON.stringify(problems)).not.toContain('\u202e');
+  });
 });
 
 test('the kind of the agent selects which settings it takes', () => {

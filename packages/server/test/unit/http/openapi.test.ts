@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { apiErrors, openApiDocument, operatorOpenApiDocument } from '@trunkcall/contract';
+import { apiErrors, openApiDocument, operatorOpenApiDocument, printableFormats } from '@trunkcall/contract';
 
 type Node = Record<string, unknown>;
 
@@ -73,7 +73,10 @@ describe.each(documents)('the OpenAPI document of %s', (_name, document) => {
   });
 
   it('has schemas that a validator compiles, and examples that satisfy them', () => {
-    const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true, date: true } });
+    const ajv = new Ajv2020({
+      strict: false,
+      formats: { 'date-time': true, date: true, ...printableFormats },
+    });
     ajv.addSchema({ $id: 'doc', components: document.components });
     const checked = [...nodes(document.paths)].flatMap(([pointer, { schema, examples = {} }]) => {
       if (schema === undefined) return [];
