@@ -6,7 +6,6 @@ import {
   Button,
   Group,
   Menu,
-  Modal,
   NativeSelect,
   NavLink,
   PasswordInput,
@@ -21,6 +20,7 @@ import { useState, type ReactNode } from 'react';
 import { NavLink as RouterLink, useLocation } from 'react-router';
 import { ApiError, ask } from './api.ts';
 import { useLive, useProlonging } from './live.ts';
+import { Dialog } from './parts/dialog.tsx';
 import { Failure } from './parts/page.tsx';
 import { usePlace } from './session.tsx';
 import { text } from './text.ts';
@@ -230,12 +230,7 @@ function ChangePassword({ onClose }: { readonly onClose: () => void }) {
   });
   const wrong = change.error instanceof ApiError && change.error.status === 403;
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={text.password.title}
-      closeButtonProps={{ 'aria-label': text.common.close }}
-    >
+    <Dialog title={text.password.title} onClose={onClose}>
       {change.isSuccess ? (
         <Alert variant="outline" role="status">
           {text.password.done}
@@ -272,6 +267,6 @@ function ChangePassword({ onClose }: { readonly onClose: () => void }) {
           </Stack>
         </form>
       )}
-    </Modal>
+    </Dialog>
   );
 }

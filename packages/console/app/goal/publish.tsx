@@ -1,8 +1,9 @@
-import { Alert, Button, Checkbox, Group, List, Modal, Stack, Table, Tabs, Text, Title } from '@mantine/core';
+import { Alert, Button, Checkbox, Group, List, Stack, Table, Tabs, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ConsoleGoal, GoalFile, PublicationPreview } from '@trunkcall/contract';
 import { lazy, Suspense, useState } from 'react';
 import { ask, read } from '../api.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { Failure, Loaded, Loading, Scroll, State } from '../parts/page.tsx';
 import { text } from '../text.ts';
 
@@ -19,17 +20,11 @@ export function Publish({ goalId, onClose }: { readonly goalId: string; readonly
   });
   const title = words.title(preview.data?.next_version ?? 1);
   return (
-    <Modal
-      opened
-      size="xl"
-      onClose={onClose}
-      title={title}
-      closeButtonProps={{ 'aria-label': text.common.close }}
-    >
+    <Dialog title={title} size="xl" onClose={onClose}>
       <Loaded query={preview}>
         {(data) => <Preview goalId={goalId} preview={data} onClose={onClose} />}
       </Loaded>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,9 +1,10 @@
-import { Alert, Button, Group, NativeSelect, Paper, Stack, Table, Text, Title } from '@mantine/core';
+import { Alert, Button, Group, NativeSelect, Stack, Table, Text } from '@mantine/core';
 import type { AgentKind, CalleeTest, GoalFileProblem, Scalar, TestVerdict } from '@trunkcall/contract';
 import { Fragment, useState } from 'react';
 import type { ApiError } from '../api.ts';
 import { Problems } from '../parts/code-editor.tsx';
 import { Empty, Failure, Scroll, State, type Tone } from '../parts/page.tsx';
+import { Part } from '../parts/section.tsx';
 import { show, text } from '../text.ts';
 import { CalleesEditor } from './callees-editor.tsx';
 import { calleesOf, type Draft } from './draft.ts';
@@ -28,16 +29,8 @@ export function ScriptedTest({ goalId, draft, state, mayTest }: ScriptedTestProp
   const change = mayTest ? state.change : undefined;
   const isEmpty = draft.callees === undefined || draft.callees.length === 0;
   return (
-    <Paper withBorder p="md" component="section" aria-label={words.title} miw={0}>
+    <Part title={words.title} about={words.about}>
       <Stack>
-        <div>
-          <Title order={2} size="h4">
-            {words.title}
-          </Title>
-          <Text size="sm" c="dimmed">
-            {words.about}
-          </Text>
-        </div>
         {mayTest && !isEmpty && <Controls test={test} state={state} />}
         {test.error !== null && <TestFailure error={test.error} />}
         {isEmpty && !editing ? (
@@ -66,7 +59,7 @@ export function ScriptedTest({ goalId, draft, state, mayTest }: ScriptedTestProp
           </Stack>
         )}
       </Stack>
-    </Paper>
+    </Part>
   );
 }
 

@@ -1,6 +1,7 @@
-import { Alert, Button, Fieldset, List, Paper, SegmentedControl, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Fieldset, List, SegmentedControl, Stack, Text } from '@mantine/core';
 import type { TalkMode } from '@trunkcall/contract';
 import { useState } from 'react';
+import { Part } from '../parts/section.tsx';
 import { Conversation } from '../talk/conversation.tsx';
 import { hasMicrophone } from '../talk/sound.ts';
 import { TalkResult } from '../talk/talk-result.tsx';
@@ -27,16 +28,8 @@ export function TalkToDraft({ goalId, draft, state, mayTest }: TalkToDraftProps)
   const { phase, problem } = talk.state;
   const waiting = phase === 'idle' || phase === 'over';
   return (
-    <Paper withBorder p="md" component="section" aria-label={words.title} miw={0}>
+    <Part title={words.title} about={words.about}>
       <Stack>
-        <div>
-          <Title order={2} size="h4">
-            {words.title}
-          </Title>
-          <Text size="sm" c="dimmed">
-            {words.about}
-          </Text>
-        </div>
         {!mayTest && <Text>{words.mayNot}</Text>}
         {problem !== null && <Problem problem={problem} />}
         {phase !== 'idle' && (talk.state.lines.length > 0 || !waiting) && (
@@ -47,7 +40,7 @@ export function TalkToDraft({ goalId, draft, state, mayTest }: TalkToDraftProps)
           <Setup draft={draft} talk={talk} onStart={() => setMarked([])} again={phase === 'over'} />
         )}
       </Stack>
-    </Paper>
+    </Part>
   );
 }
 

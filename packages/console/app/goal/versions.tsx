@@ -1,9 +1,10 @@
-import { Anchor, Button, Group, Modal, Table } from '@mantine/core';
+import { Anchor, Button, Group, Table } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ConsoleGoalDetail, GoalFile } from '@trunkcall/contract';
 import { useState } from 'react';
 import { Link } from 'react-router';
 import { read } from '../api.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { Empty, Loaded, Scroll, State } from '../parts/page.tsx';
 import { show, text } from '../text.ts';
 import { JsonEditor } from './json-editor.tsx';
@@ -74,16 +75,10 @@ function Version(props: { readonly goalId: string; readonly version: number; rea
   });
   const title = words.versionTitle(version);
   return (
-    <Modal
-      opened
-      size="xl"
-      onClose={onClose}
-      title={title}
-      closeButtonProps={{ 'aria-label': text.common.close }}
-    >
+    <Dialog title={title} size="xl" onClose={onClose}>
       <Loaded query={query}>
         {(content) => <JsonEditor label={title} value={content} onChange={undefined} problems={[]} />}
       </Loaded>
-    </Modal>
+    </Dialog>
   );
 }

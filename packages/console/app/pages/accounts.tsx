@@ -1,9 +1,10 @@
-import { Button, Group, Modal, NumberInput, Stack, Table, Text, Textarea, TextInput } from '@mantine/core';
+import { Button, Group, NumberInput, Stack, Table, Text, Textarea, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { OperatorAccount, OperatorList } from '@trunkcall/contract';
 import { useState } from 'react';
 import { ask, read } from '../api.ts';
+import { Dialog, DialogForm } from '../parts/dialog.tsx';
 import { Failure, Loaded, Page, Scroll, State } from '../parts/page.tsx';
 import { sessionKey, usePlace } from '../session.tsx';
 import { show, text } from '../text.ts';
@@ -142,12 +143,7 @@ function ChangeDisclosure({
     },
   });
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={words.disclosureTitle(name)}
-      closeButtonProps={{ 'aria-label': text.common.close }}
-    >
+    <Dialog title={words.disclosureTitle(name)} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -191,7 +187,7 @@ function ChangeDisclosure({
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -207,34 +203,16 @@ function CreateAccount({ onClose }: { readonly onClose: () => void }) {
     },
   });
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={words.create}
-      closeButtonProps={{ 'aria-label': text.common.close }}
-    >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate();
-        }}
-      >
-        <Stack>
-          <TextInput
-            label={words.name}
-            required
-            maxLength={64}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          {create.error !== null && <Failure error={create.error} />}
-          <Group justify="flex-end">
-            <Button type="submit" loading={create.isPending}>
-              {words.create}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <Dialog title={words.create} onClose={onClose}>
+      <DialogForm work={create} submit={words.create}>
+        <TextInput
+          label={words.name}
+          required
+          maxLength={64}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+      </DialogForm>
+    </Dialog>
   );
 }

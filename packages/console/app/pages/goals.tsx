@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, FileButton, Group, Modal, Stack, Table, Text } from '@mantine/core';
+import { Alert, Anchor, Button, FileButton, Group, Stack, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ConsoleGoal, GoalFileProblem } from '@trunkcall/contract';
@@ -7,6 +7,7 @@ import { Link, useNavigate } from 'react-router';
 import { ask, query } from '../api.ts';
 import { newGoal } from '../goal/draft.ts';
 import { CodeEditor } from '../parts/code-editor.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { GoalState } from '../parts/goal-state.tsx';
 import { Empty, Failure, Loaded, Page, Scroll, State } from '../parts/page.tsx';
 import { usePages } from '../parts/pages.ts';
@@ -141,13 +142,7 @@ function Import({ onClose }: { readonly onClose: () => void }) {
     return () => clearTimeout(timer);
   }, [file]);
   return (
-    <Modal
-      opened
-      size="xl"
-      onClose={onClose}
-      title={words.import}
-      closeButtonProps={{ 'aria-label': text.common.close }}
-    >
+    <Dialog title={words.import} size="xl" onClose={onClose}>
       <Stack>
         <Text>{words.importHint}</Text>
         <Group>
@@ -186,6 +181,6 @@ function Import({ onClose }: { readonly onClose: () => void }) {
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,10 +1,11 @@
-import { Button, Checkbox, Code, Group, Modal, NativeSelect, Stack, Table, Text } from '@mantine/core';
+import { Button, Checkbox, Code, Group, NativeSelect, Stack, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ConsoleKeyRequest, CreatedKey, OperatorKey, OperatorList, Scope } from '@trunkcall/contract';
 import { useState } from 'react';
 import { ask, read } from '../api.ts';
 import { Confirm } from '../parts/confirm.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { Empty, Failure, Loaded, Page, Scroll, State } from '../parts/page.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { useAccount, useMay } from '../session.tsx';
@@ -144,12 +145,7 @@ function CreateKey({ onClose }: { readonly onClose: () => void }) {
     gcTime: 0,
   });
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={create.data === undefined ? words.create : words.onceTitle}
-      closeButtonProps={{ 'aria-label': text.common.close }}
-    >
+    <Dialog title={create.data === undefined ? words.create : words.onceTitle} onClose={onClose}>
       {create.data !== undefined ? (
         <Secret about={words.once} value={create.data.key} />
       ) : (
@@ -175,6 +171,6 @@ function CreateKey({ onClose }: { readonly onClose: () => void }) {
           </Group>
         </Stack>
       )}
-    </Modal>
+    </Dialog>
   );
 }

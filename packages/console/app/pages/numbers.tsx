@@ -1,15 +1,4 @@
-import {
-  Alert,
-  Anchor,
-  Button,
-  Group,
-  Modal,
-  NativeSelect,
-  Stack,
-  Table,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Alert, Anchor, Button, Group, NativeSelect, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type {
@@ -24,6 +13,7 @@ import { useState, type ReactNode } from 'react';
 import { Link } from 'react-router';
 import { ask, read } from '../api.ts';
 import { Confirm } from '../parts/confirm.tsx';
+import { Dialog, DialogForm } from '../parts/dialog.tsx';
 import { Empty, Failure, Loaded, Page, Scroll, State } from '../parts/page.tsx';
 import { useAccount, useMay, usePlace } from '../session.tsx';
 import { show, text } from '../text.ts';
@@ -297,51 +287,38 @@ function NumberForm({ number, onClose }: NumberFormProps) {
     onClose();
   });
   return (
-    <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': text.common.close }}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
-        <Stack>
-          {number === null && (
-            <TextInput
-              label={words.number}
-              description={words.numberHint}
-              required
-              inputMode="tel"
-              maxLength={16}
-              value={phone}
-              onChange={(event) => setPhone(event.currentTarget.value)}
-            />
-          )}
+    <Dialog title={title} onClose={onClose}>
+      <DialogForm work={save} submit={number === null ? words.add : text.common.save}>
+        {number === null && (
           <TextInput
-            label={words.label}
-            description={words.labelHint}
-            maxLength={100}
-            value={label}
-            onChange={(event) => setLabel(event.currentTarget.value)}
+            label={words.number}
+            description={words.numberHint}
+            required
+            inputMode="tel"
+            maxLength={16}
+            value={phone}
+            onChange={(event) => setPhone(event.currentTarget.value)}
           />
-          {session.person.operator && (
-            <NativeSelect
-              label={words.owner}
-              value={owner}
-              data={[
-                { value: 'own', label: words.own },
-                { value: 'shared', label: words.shared },
-              ]}
-              onChange={(event) => setOwner(event.currentTarget.value)}
-            />
-          )}
-          {save.error !== null && <Failure error={save.error} />}
-          <Group justify="flex-end">
-            <Button type="submit" loading={save.isPending}>
-              {number === null ? words.add : text.common.save}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+        )}
+        <TextInput
+          label={words.label}
+          description={words.labelHint}
+          maxLength={100}
+          value={label}
+          onChange={(event) => setLabel(event.currentTarget.value)}
+        />
+        {session.person.operator && (
+          <NativeSelect
+            label={words.owner}
+            value={owner}
+            data={[
+              { value: 'own', label: words.own },
+              { value: 'shared', label: words.shared },
+            ]}
+            onChange={(event) => setOwner(event.currentTarget.value)}
+          />
+        )}
+      </DialogForm>
+    </Dialog>
   );
 }

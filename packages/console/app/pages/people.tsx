@@ -1,21 +1,11 @@
-import {
-  Alert,
-  Button,
-  Group,
-  Menu,
-  Modal,
-  NativeSelect,
-  Stack,
-  Table,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Alert, Button, Menu, NativeSelect, Table, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { PersonLink, OperatorPerson, ConsoleRole, OperatorList } from '@trunkcall/contract';
 import { useState } from 'react';
 import { ask, read } from '../api.ts';
 import { Confirm } from '../parts/confirm.tsx';
+import { Dialog, DialogForm } from '../parts/dialog.tsx';
 import { Failure, Loaded, Page, Scroll } from '../parts/page.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { useAccount, usePlace } from '../session.tsx';
@@ -141,14 +131,9 @@ function PersonRow({ person }: { readonly person: OperatorPerson }) {
 
 function LinkShown({ link, onClose }: { readonly link: PersonLink; readonly onClose: () => void }) {
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={words.linkTitle}
-      closeButtonProps={{ 'aria-label': text.common.close }}
-    >
+    <Dialog title={words.linkTitle} onClose={onClose}>
       <LinkText link={link} />
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -179,45 +164,27 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
     gcTime: 0,
   });
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={words.inviteTitle}
-      closeButtonProps={{ 'aria-label': text.common.close }}
-    >
+    <Dialog title={words.inviteTitle} onClose={onClose}>
       {invite.data !== undefined ? (
         <LinkText link={invite.data} />
       ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            invite.mutate();
-          }}
-        >
-          <Stack>
-            <TextInput
-              label={words.email}
-              type="email"
-              required
-              value={email}
-              onChange={(event) => setEmail(event.currentTarget.value)}
-            />
-            <NativeSelect
-              label={words.role}
-              description={text.rolesAbout[role]}
-              value={role}
-              data={roles.map((value) => ({ value, label: text.roles[value] }))}
-              onChange={(event) => setRole(event.currentTarget.value as ConsoleRole)}
-            />
-            {invite.error !== null && <Failure error={invite.error} />}
-            <Group justify="flex-end">
-              <Button type="submit" loading={invite.isPending}>
-                {words.invite}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+        <DialogForm work={invite} submit={words.invite}>
+          <TextInput
+            label={words.email}
+            type="email"
+            required
+            value={email}
+            onChange={(event) => setEmail(event.currentTarget.value)}
+          />
+          <NativeSelect
+            label={words.role}
+            description={text.rolesAbout[role]}
+            value={role}
+            data={roles.map((value) => ({ value, label: text.roles[value] }))}
+            onChange={(event) => setRole(event.currentTarget.value as ConsoleRole)}
+          />
+        </DialogForm>
       )}
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { text } from '../text.ts';
+import { Dialog } from './dialog.tsx';
 import { Failure } from './page.tsx';
 
 /** Asks before something that can not be undone. */
@@ -19,7 +20,7 @@ export function Confirm({
 }) {
   const work = useMutation({ mutationFn: onConfirm, onSuccess: onClose });
   return (
-    <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': text.common.close }}>
+    <Dialog title={title} onClose={onClose}>
       <Stack>
         <Text>{about}</Text>
         {work.error !== null && <Failure error={work.error} />}
@@ -32,6 +33,6 @@ export function Confirm({
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

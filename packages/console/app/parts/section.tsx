@@ -5,12 +5,27 @@ import { text } from '../text.ts';
 import { Copy } from './secret.tsx';
 
 /** A titled part of a page. */
-export function Part({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+export function Part({
+  title,
+  about,
+  children,
+}: {
+  readonly title: string;
+  readonly about?: string;
+  readonly children: ReactNode;
+}) {
   return (
     <Paper withBorder p="md" component="section" aria-label={title} miw={0}>
-      <Title order={2} size="h4" mb="sm">
-        {title}
-      </Title>
+      <Stack gap={0} mb="sm">
+        <Title order={2} size="h4">
+          {title}
+        </Title>
+        {about !== undefined && (
+          <Text size="sm" c="dimmed">
+            {about}
+          </Text>
+        )}
+      </Stack>
       {children}
     </Paper>
   );

@@ -1,9 +1,10 @@
-import { Button, Group, Paper, Progress, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, Progress, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { UsageBudget } from '@trunkcall/contract';
 import { useState } from 'react';
 import { ask } from '../api.ts';
 import { Failure } from '../parts/page.tsx';
+import { Part } from '../parts/section.tsx';
 import { useAccount, useMay } from '../session.tsx';
 import { show, text } from '../text.ts';
 
@@ -13,16 +14,13 @@ const { usage: words } = text;
 export function Budget({ budget }: { readonly budget: UsageBudget }) {
   const mayWrite = useMay('budget.write');
   return (
-    <Paper withBorder p="md" component="section" aria-label={words.budget}>
-      <Title order={2} size="h4" mb="sm">
-        {words.budget}
-      </Title>
+    <Part title={words.budget}>
       <Stack gap="sm">
         <BudgetState budget={budget} />
         {/* Begins anew with another value, such as that of somebody else. */}
         {mayWrite && <BudgetForm key={budget.monthly} monthly={budget.monthly} />}
       </Stack>
-    </Paper>
+    </Part>
   );
 }
 

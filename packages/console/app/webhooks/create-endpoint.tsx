@@ -1,9 +1,9 @@
-import { Alert, Button, Checkbox, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Alert, Checkbox, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ConsoleWebhookRequest, WebhookType, WebhookWithSecret } from '@trunkcall/contract';
 import { useState } from 'react';
 import { ask } from '../api.ts';
-import { Failure } from '../parts/page.tsx';
+import { Dialog, DialogForm } from '../parts/dialog.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { useAccount } from '../session.tsx';
 import { text } from '../text.ts';
@@ -35,12 +35,7 @@ export function CreateEndpoint({ onClose }: { readonly onClose: () => void }) {
   });
   const made = create.data;
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={made === undefined ? words.create : words.created}
-      closeButtonProps={{ 'aria-label': text.common.close }}
-    >
+    <Dialog title={made === undefined ? words.create : words.created} onClose={onClose}>
       {made !== undefined ? (
         made.secret === null ? (
           <Alert variant="outline" role="status">
@@ -50,50 +45,37 @@ export function CreateEndpoint({ onClose }: { readonly onClose: () => void }) {
           <Secret about={words.secret} value={made.secret} />
         )
       ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            create.mutate();
-          }}
-        >
-          <Stack>
-            <TextInput
-              label={words.url}
-              description={words.urlHint}
-              type="url"
-              required
-              maxLength={2_048}
-              value={url}
-              onChange={(event) => setUrl(event.currentTarget.value)}
-            />
-            <TextInput
-              label={words.description}
-              maxLength={200}
-              value={description}
-              onChange={(event) => setDescription(event.currentTarget.value)}
-            />
-            <Checkbox.Group label={words.types} value={types} onChange={setTypes}>
-              <Stack gap="xs" mt="xs">
-                {Object.entries(words.typeNames).map(([type, label]) => (
-                  <Checkbox key={type} value={type} label={label} />
-                ))}
-              </Stack>
-            </Checkbox.Group>
-            <Checkbox
-              label={words.signed}
-              description={words.signedHint}
-              checked={signed}
-              onChange={(event) => setSigned(event.currentTarget.checked)}
-            />
-            {create.error !== null && <Failure error={create.error} />}
-            <Group justify="flex-end">
-              <Button type="submit" disabled={types.length === 0} loading={create.isPending}>
-                {words.create}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+        <DialogForm work={create} submit={words.create} disabled={types.length === 0}>
+          <TextInput
+            label={words.url}
+            description={words.urlHint}
+            type="url"
+            required
+            maxLength={2_048}
+            value={url}
+            onChange={(event) => setUrl(event.currentTarget.value)}
+          />
+          <TextInput
+            label={words.description}
+            maxLength={200}
+            value={description}
+            onChange={(event) => setDescription(event.currentTarget.value)}
+          />
+          <Checkbox.Group label={words.types} value={types} onChange={setTypes}>
+            <Stack gap="xs" mt="xs">
+              {Object.entries(words.typeNames).map(([type, label]) => (
+                <Checkbox key={type} value={type} label={label} />
+              ))}
+            </Stack>
+          </Checkbox.Group>
+          <Checkbox
+            label={words.signed}
+            description={words.signedHint}
+            checked={signed}
+            onChange={(event) => setSigned(event.currentTarget.checked)}
+          />
+        </DialogForm>
       )}
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,10 +1,11 @@
-import { Button, Menu, Modal, Stack, Table, Text } from '@mantine/core';
+import { Button, Menu, Stack, Table, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { OperatorDelivery, OperatorWebhook, WebhookWithSecret } from '@trunkcall/contract';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import { ask } from '../api.ts';
 import { Confirm } from '../parts/confirm.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { Failure, Scroll, State } from '../parts/page.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { useMay } from '../session.tsx';
@@ -162,13 +163,8 @@ function Actions({ endpoint }: { readonly endpoint: OperatorWebhook }) {
 /** The one time that a secret is shown. */
 function ShownSecret({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }) {
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={words.secretTitle}
-      closeButtonProps={{ 'aria-label': text.common.close }}
-    >
+    <Dialog title={words.secretTitle} onClose={onClose}>
       <Secret about={words.secret} value={secret} />
-    </Modal>
+    </Dialog>
   );
 }
