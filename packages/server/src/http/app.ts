@@ -21,7 +21,7 @@ import { headerValues } from './headers.ts';
 import { health } from './health.ts';
 import { listGoals } from './list-goals.ts';
 import { maxHeaderBytes, type HttpSettings } from './settings.ts';
-import { isWebSocketHandshake, routeHandshakes } from './upgrade.ts';
+import { routeHandshakes, upgradeOptions } from './upgrade.ts';
 
 export interface AppDependencies {
   readonly db: Database;
@@ -81,7 +81,7 @@ export function buildApp(deps: AppDependencies): FastifyInstance {
       connectionsCheckingInterval: Math.min(1_000, settings.headersTimeoutMs / 4),
       // Node would answer with an empty 400; `refuseEarly` gives it a body.
       requireHostHeader: false,
-      shouldUpgradeCallback: isWebSocketHandshake,
+      ...upgradeOptions,
     },
     requestTimeout: settings.requestTimeoutMs,
     keepAliveTimeout: settings.keepAliveTimeoutMs,

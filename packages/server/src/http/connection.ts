@@ -18,7 +18,10 @@ const lingerMs = 1_000;
 const sweepEveryMs = 50;
 
 export interface Connections {
-  /** Notes the latest exchange of a connection. */
+  /**
+   * Notes the latest exchange of a connection. Throws: Refusal `invalid_request` when it follows the last one, whose answer
+   * closes the connection (RFC 9112 §9.6).
+   */
   began(socket: Socket, response: ServerResponse): void;
   /** For Fastify's `clientErrorHandler`. */
   onClientError(error: Error & { code?: string }, socket: Socket): void;
@@ -30,6 +33,14 @@ export interface Connections {
 
 export function createConnections(clock: Clock, ids: Ids, log: Logger): Connections {
   const latest = new WeakMap<Socket, ServerResponse>();
+
+  function began(socket: Socket, response: ServerResponse): void {
+    const before = latest.get(socket);
+    latest.set(socket, response);
+    if (before === undefined || before.shouldKeepAlive) return;
+    response.shouldKeepAlive = false;
+    throw new Refusal('invalid_request', 'the request before this one was the last on its connection');
+  }
 
   /**
    * The parser gave up on a connection. Answers on it once, and in order: bytes behind a complete request are not its
@@ -92,7 +103,7 @@ export function createConnections(clock: Clock, ids: Ids, log: Logger): Connecti
     }
   }
 
-  return { began: (socket, response) => latest.set(socket, response), onClientError, attach, drain };
+  return { began, onClientError, attach, drain };
 }
 
 function closeAfter(response: ServerResponse, socket: Socket): void {

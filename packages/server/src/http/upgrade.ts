@@ -3,10 +3,10 @@
  * with the same envelope; the route that wants the socket takes it.
  *
  * Only `GET` with `Upgrade: websocket` is taken out of HTTP. Other offers to upgrade (curl and Java's client offer h2c
- * with ordinary requests) are ignored, as RFC 9110 §7.8 allows. Telling them apart needs Node.js 24.9; before that
- * every handshake is an ordinary request, and is refused by its route.
+ * with ordinary requests) are ignored, as RFC 9110 §7.8 allows, and are the last on their connection: Node.js throws
+ * away what it has read behind one already, and would take the rest of that, such as half a body, for a request.
  */
-import { ServerResponse, type IncomingMessage, type Server } from 'node:http';
+import { IncomingMessage, ServerResponse, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { Clock } from '../platform/clock.ts';
@@ -25,17 +25,43 @@ interface Handshake {
 
 const handshakes = new WeakMap<IncomingMessage, Handshake>();
 
-/** For Node's `shouldUpgradeCallback`. */
-export const isWebSocketHandshake = ({ method, headers }: IncomingMessage): boolean =>
+const isWebSocketHandshake = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 
-/** Hands handshakes to `route`, as requests. */
+/**
+ * A request that lets Node.js see an offer to upgrade only where `shouldUpgradeCallback` would: before 22.21 and 24.9
+ * there is no such option, and a server that listens for upgrades is given all of them.
+ */
+class OfferingRequest extends IncomingMessage {
+  offersUpgrade: boolean | null = null;
+
+  /** What the parser found; it asks again before it lets go of the connection. */
+  get upgrade(): boolean | null {
+    const taken = this.method === 'CONNECT' || isWebSocketHandshake(this);
+    return this.offersUpgrade && taken;
+  }
+
+  set upgrade(offered: boolean | null) {
+    this.offersUpgrade = offered;
+  }
+}
+
+/** For `createServer`: what is taken out of HTTP. */
+export const upgradeOptions = {
+  shouldUpgradeCallback: isWebSocketHandshake,
+  IncomingMessage: OfferingRequest,
+};
+
+/** Hands handshakes to `route`, as requests, and closes connections behind offers that are ignored. */
 export function routeHandshakes(
   server: Server,
   clock: Clock,
   route: (request: IncomingMessage, response: ServerResponse) => void,
 ): void {
-  if (!('shouldUpgradeCallback' in server)) return;
+  // Before the framework's.
+  server.prependListener('request', ({ headers }: IncomingMessage, response: ServerResponse) => {
+    if (headers.upgrade !== undefined) response.shouldKeepAlive = false;
+  });
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on('error', () => socket.destroy());
     const response = new ServerResponse(request);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../../kit/until.ts';
 import { refusal, expectWellFormed } from './envelope.ts';
 import {
   exchangeRaw,
@@ -149,6 +150,39 @@ describe('what the HTTP parser refuses by itself', () => {
   it('ignores an offer to upgrade', async () => {
     const headers = ['Host: x', 'Connection: Upgrade, close', 'Upgrade: websocket'];
     expect((await soleResponse(message('GET /livez HTTP/1.1', headers))).status).toBe(200);
+  });
+
+  it.each([
+    ['that can be told which to take', {}],
+    // As before 22.21 and 24.9 wherever some offers are taken.
+    ['that would take all of them', { shouldUpgradeCallback: () => true }],
+  ])('ignores an offer of h2c and takes nothing behind it, on a Node.js %s', async (_which, older) => {
+    const { server } = service.app;
+    const { shouldUpgradeCallback } = server as typeof server & { shouldUpgradeCallback: unknown };
+    Object.assign(server, older);
+    const offer = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABk'];
+    const length = `Content-Length: ${valid.length}`;
+    const posted = await soleResponse(message(postLine(), headLines([...offer, length]), valid));
+    expect(posted.status).toBe(201);
+
+    // The head of the second request is lost in Node's parser; its body must not become a third.
+    gate = Promise.withResolvers();
+    const body = message('GET /v1/goals HTTP/1.1', headLines());
+    const socket = connect(service.port, '127.0.0.1');
+    const answers = readAll(socket);
+    const came = once(server, 'request');
+    socket.write(
+      message('GET /readyz HTTP/1.1', ['Host: x', ...offer]) +
+        message('POST /readyz HTTP/1.1', ['Host: x', `Content-Length: ${body.length}`]),
+    );
+    await came;
+    const behind = service.logged().length;
+    socket.write(body);
+    await until(() => service.logged().length > behind, 'what becomes of it');
+    expect(service.logged().slice(behind)).toContain('"status":400,"code":"invalid_request","key_id":null');
+    gate.resolve();
+    expect(parseResponses(await answers).map(({ status }) => status)).toEqual([200]);
+    Object.assign(server, { shouldUpgradeCallback });
   });
 
   it('takes the absolute form of a path', async () => {
