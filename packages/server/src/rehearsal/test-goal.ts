@@ -40,12 +40,12 @@ export interface GoalTester {
    */
   prepare(order: GoalTestOrder): ReadyGoalTest;
   /**
-   * Calls every callee; `onCallee` is told as each call is over, in that order. When the signal aborts, or time runs out,
-   * the rest are `not_run`. Throws: never.
+   * Calls every callee; `onCallee` is told as each call is over, in that order, and the next call waits for it. When the
+   * signal aborts, or time runs out, the rest are `not_run`; `stop` is what tells `onCallee`. Throws: never.
    */
   run(
     ready: ReadyGoalTest,
-    onCallee: (test: CalleeTest) => void,
+    onCallee: (test: CalleeTest, stop: AbortSignal) => unknown,
     signal: AbortSignal,
   ): Promise<GoalTestSummary>;
 }
@@ -100,7 +100,7 @@ export function createGoalTester({ clock, agents, extractor }: GoalTesterOptions
         for (let call = waiting.shift(); call !== undefined; call = waiting.shift()) {
           const test = await testCallee({ clock, network, agent, extractor }, call, stop);
           counts[test.verdict] += 1;
-          onCallee(test);
+          await onCallee(test, stop);
         }
       };
       try {

@@ -36,7 +36,8 @@ interface OneGoal {
   Params: { goal: string };
 }
 
-export function goalRoutes(app: FastifyInstance, { db, ids, readiness, goalTester }: ConsoleDeps): void {
+export function goalRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
+  const { db, ids, readiness } = deps;
   const view = (row: GoalRow) => consoleGoal(row, readiness);
 
   app.get<OfAccount>('/accounts/:account/goals', async (request) => {
@@ -108,12 +109,14 @@ export function goalRoutes(app: FastifyInstance, { db, ids, readiness, goalTeste
   });
 
   /** Tests the newest draft. Changes nothing, but a provider behind the agent may cost money: for authors. */
-  const answerTest = goalTestAnswers(app, goalTester);
+  const answerTest = goalTestAnswers(app, deps);
   app.post<OneGoal>('/goals/:goal/test', async (request, reply) => {
     const row = await readGoal(db, request.params.goal);
-    requireRight(visitorOf(request).session, row.account_id, 'goal.write', 'Goal');
+    const { session } = visitorOf(request);
+    requireRight(session, row.account_id, 'goal.write', 'Goal');
     const { name: callerName } = await getAccount(db, row.account_id);
-    return answerTest(request, reply, { text: JSON.stringify(newestDraft(row)), callerName });
+    const text = JSON.stringify(newestDraft(row));
+    return answerTest(request, reply, { text, callerName, by: session.person_id });
   });
 
   app.get<OneGoal>('/goals/:goal/publication', async (request): Promise<PublicationPreview> => {

@@ -4,6 +4,7 @@ import { getAccount } from '../../authoring/accounts.ts';
 import { parseGoalFile } from '../../authoring/goal-file.ts';
 import { applyGoal, commandGoal, publishGoal } from '../../authoring/goals.ts';
 import type { Readiness } from '../../authoring/readiness.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { Ids } from '../../platform/ids.ts';
 import { Refusal } from '../../platform/refusal.ts';
 import type { Database } from '../../storage/database.ts';
@@ -11,6 +12,7 @@ import { findGoal, listGoals, listVersions, type GoalRow } from '../../storage/g
 import type { GoalTester } from '../../rehearsal/test-goal.ts';
 import { goalTestAnswers } from '../goal-test.ts';
 import { queryParameters } from '../query.ts';
+import { sentToken } from './auth.ts';
 import { pageOf, readPage } from './page.ts';
 import { readGoalFile } from './sent.ts';
 
@@ -19,13 +21,15 @@ export interface GoalRoutesDeps {
   readonly ids: Ids;
   readonly readiness: Readiness;
   readonly goalTester: GoalTester;
+  readonly clock: Clock;
 }
 
 interface OneGoal {
   Params: { goal: string };
 }
 
-export function goalRoutes(app: FastifyInstance, { db, ids, readiness, goalTester }: GoalRoutesDeps): void {
+export function goalRoutes(app: FastifyInstance, deps: GoalRoutesDeps): void {
+  const { db, ids, readiness } = deps;
   const view = (row: GoalRow) => goalView(row, readiness);
 
   async function find(goalId: string): Promise<GoalRow> {
@@ -58,15 +62,20 @@ export function goalRoutes(app: FastifyInstance, { db, ids, readiness, goalTeste
       : { problems: parsed.problems, not_ready: [] };
   });
 
-  const answerTest = goalTestAnswers(app, goalTester);
+  const answerTest = goalTestAnswers(app, deps);
   app.post('/goals/test', async (request, reply) =>
-    answerTest(request, reply, { text: await readGoalFile(request), callerName: nobodysName }),
+    answerTest(request, reply, {
+      text: await readGoalFile(request),
+      callerName: nobodysName,
+      by: sentToken(request),
+    }),
   );
 
   app.post<OneGoal>('/goals/:goal/test', async (request, reply) => {
     const row = await find(request.params.goal);
     const { name: callerName } = await getAccount(db, row.account_id);
-    return answerTest(request, reply, { text: JSON.stringify(newestDraft(row)), callerName });
+    const text = JSON.stringify(newestDraft(row));
+    return answerTest(request, reply, { text, callerName, by: sentToken(request) });
   });
 
   app.get('/goals', async (request) => {
