@@ -8,10 +8,10 @@ import { WrongEnvironment } from './authoring/first-start.ts';
 import { TrunkProblem } from './carriers/sip/trunks.ts';
 import { ConfigError, readConfig, unknownVariables } from './config.ts';
 import { CredentialsUnreadable } from './credentials.ts';
+import { endInOrder } from './ending.ts';
 import { createProviderKeys } from './platform/key-watch.ts';
 import { createLog, type Logger } from './platform/log.ts';
 import { systemClock } from './platform/clock.ts';
-import { onlyOnce } from './platform/only-once.ts';
 import { startService, type Service } from './service.ts';
 import type { Config } from './settings.ts';
 import { DatabaseUnavailable, type Database } from './storage/database.ts';
@@ -125,32 +125,13 @@ export async function serve(): Promise<void> {
   }
   announce(service, config);
 
-  let exitCode = 0;
-  const end = onlyOnce(async () => {
-    const tooLate = setTimeout(
-      () => fatal(new Error('stopping took too long')),
-      config.drainMs + stopGraceMs,
-    );
-    await service.stop();
-    clearTimeout(tooLate);
-    process.exit(exitCode);
+  endInOrder({
+    program: process,
+    clock: systemClock,
+    log,
+    stop: () => service.stop(),
+    stopWithinMs: config.drainMs + stopGraceMs,
   });
-  // A fault of the program ends it, but in order: nobody is left on the line.
-  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
-    process.on(event, (error) => {
-      log.fatal({ err: error }, 'a fault of the program: stopping');
-      exitCode = 1;
-      void end();
-    });
-  }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      // The second one means now.
-      process.once(signal, () => process.exit(1));
-      log.info({ signal }, 'stopping');
-      void end();
-    });
-  }
 }
 
 function describe(error: Error): string {

@@ -1,12 +1,15 @@
 /**
  * The service as a process of its own, to be killed. Every call that leaves for the simulated network is first
- * written to the file in `DIAL_WITNESS`: a witness that does not depend on the database.
+ * written to the file in `DIAL_WITNESS`: a witness that does not depend on the database. Beside it, `.legs` tells of
+ * answers and ends. `SIGUSR2` is a fault of the program.
  */
 import { appendFileSync } from 'node:fs';
 import type { Carrier } from '../../src/carriers/carrier.ts';
 import { readConfig } from '../../src/config.ts';
-import { startService } from '../../src/service.ts';
+import { endInOrder } from '../../src/ending.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { createLog } from '../../src/platform/log.ts';
+import { startService } from '../../src/service.ts';
 
 const { DIAL_WITNESS: witness = '', ...env } = process.env;
 const config = readConfig(env);
@@ -14,9 +17,14 @@ const log = createLog(config.logLevel);
 
 const watchCarrier = (carrier: Carrier): Carrier => ({
   ...carrier,
-  place(order, watcher, signal) {
+  async place(order, watcher, signal) {
     appendFileSync(witness, `${order.to}\n`);
-    return carrier.place(order, watcher, signal);
+    const placed = await carrier.place(order, watcher, signal);
+    if (placed.kind === 'answered') {
+      appendFileSync(`${witness}.legs`, 'answered\n');
+      void placed.leg.ended.then(() => appendFileSync(`${witness}.legs`, 'ended\n'));
+    }
+    return placed;
   },
 });
 
@@ -26,5 +34,6 @@ const fatal = (error: unknown): never => {
 };
 startService(config, { log, onFatal: fatal, watchCarrier }).then((service) => {
   process.stdout.write(`${service.url}\n`);
-  process.once('SIGTERM', () => void service.stop().then(() => process.exit(0)));
+  process.on('SIGUSR2', () => void Promise.reject(new Error('a promise that nobody waits for')));
+  endInOrder({ program: process, clock: systemClock, log, stop: () => service.stop(), stopWithinMs: 30_000 });
 }, fatal);

@@ -1,20 +1,25 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GoalRun } from '@trunkcall/contract';
 import { expect, it } from 'vitest';
+import { until } from '../kit/until.ts';
 import { startProcess, type Running } from './process.ts';
 
 const goalPath = ({ credentials }: Running) => `/v1/goals/${credentials.goals['confirm-delivery']}/runs`;
 
-async function ask(service: Running, path: string, init: RequestInit = {}): Promise<GoalRun> {
+async function ask(
+  service: Running,
+  path: string,
+  { key = 'one', ...init }: RequestInit & { readonly key?: string } = {},
+): Promise<GoalRun> {
   const response = await fetch(`${service.url}${path}`, {
     ...init,
     headers: {
       authorization: `Bearer ${service.credentials.api_key}`,
-      'idempotency-key': 'one',
+      'idempotency-key': key,
       'content-type': 'application/json',
     },
   });
@@ -22,7 +27,7 @@ async function ask(service: Running, path: string, init: RequestInit = {}): Prom
 }
 
 it(
-  'hangs up live calls in time when it is stopped, whatever a slow client does',
+  'hangs up live calls in time when it is stopped, whatever a slow client does, and after a fault of its own',
   { timeout: 60_000 },
   async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'trunkcall-stop-'));
@@ -31,6 +36,7 @@ it(
       TRUNKCALL_SIMULATION_SPEED: '1',
       TRUNKCALL_DRAIN_MS: '500',
     };
+    const witnessOfLegs = `${settings.DIAL_WITNESS}.legs`;
     const service = await startProcess(dataDir, settings);
     const body = JSON.stringify({
       phone: '+12025550113',
@@ -60,8 +66,15 @@ it(
       status: 'failed',
       error: { code: 'call_failed', detail_code: 'worker_lost' },
     });
-    again.process.kill('SIGKILL');
-    await once(again.process, 'exit');
+
+    const legs = () => (existsSync(witnessOfLegs) ? readFileSync(witnessOfLegs, 'utf8') : '');
+    const before = legs();
+    await ask(again, goalPath(again), { method: 'POST', body, key: 'two' });
+    await until(() => legs() === `${before}answered\n`, 'the answer');
+    again.process.kill('SIGUSR2');
+    const [faultCode] = (await once(again.process, 'exit')) as [number | null];
+    expect(faultCode).toBe(1);
+    expect(legs()).toBe(`${before}answered\nended\n`);
     rmSync(dataDir, { recursive: true, force: true });
   },
 );
