@@ -79,7 +79,7 @@ function Days({
 }) {
   const errorId = useId();
   return (
-    <div role="group" aria-label={fields.days} aria-describedby={errorId}>
+    <div role="group" aria-label={fields.days} aria-describedby={error && errorId}>
       <Chip.Group multiple value={[...days]} onChange={(chosen) => onChange(inOrder(chosen))}>
         <Group gap="xs">
           {Object.entries(fields.weekdays).map(([value, label]) => (
@@ -89,9 +89,11 @@ function Days({
           ))}
         </Group>
       </Chip.Group>
-      <Input.Error id={errorId} mt={4}>
-        {error}
-      </Input.Error>
+      {error !== undefined && (
+        <Input.Error id={errorId} mt={4}>
+          {error}
+        </Input.Error>
+      )}
     </div>
   );
 }
