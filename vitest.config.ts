@@ -22,9 +22,10 @@ const common = {
   hookTimeout: 120_000,
   expect: { poll: { timeout: 20_000, interval: 20 } },
   pool: 'forks',
+  maxWorkers: 3,
 } as const;
 
-/** First the work, by more processes than there are processors to wait for them; then, alone, what is paced. */
+/** First the work; then, alone, what is paced. Both by more processes than there are processors to wait for them. */
 const projects: TestProjectInlineConfiguration[] = [
   {
     test: {
@@ -32,12 +33,11 @@ const projects: TestProjectInlineConfiguration[] = [
       name: 'work',
       include: ['packages/*/test/**/*.test.ts', 'tools/**/*.test.ts'],
       exclude: paced,
-      maxWorkers: 3,
       sequence: { groupOrder: 0 },
     },
   },
   {
-    test: { ...common, name: 'paced', include: paced, maxWorkers: 2, sequence: { groupOrder: 1 } },
+    test: { ...common, name: 'paced', include: paced, sequence: { groupOrder: 1 } },
   },
 ];
 

@@ -4,7 +4,7 @@ import { noRates } from '../../../src/billing/rates.ts';
 import { sweepUsage } from '../../../src/billing/sweep.ts';
 import { databases } from '../../kit/database.ts';
 import { insertEnded, sweepDependencies, type EndedAttempt } from '../../kit/ended-attempts.ts';
-import { goalFile, publishGoal } from '../../kit/fixtures.ts';
+import { goalFile, publishGoal, setTitle } from '../../kit/fixtures.ts';
 import { ids, startOperatorService, type OperatorService } from './service.ts';
 
 const british = '+442079460000';
@@ -27,11 +27,7 @@ describe.each(databases)('usage by the operator API on %s', (kind) => {
     ({ id: accountId } = await service.operator.createAccount('spender'));
     await service.operator.createAccount('idle');
     goalId = await publishGoal(service.database.db, ids, accountId, goalFile());
-    await service.operator.applyGoal(
-      'spender',
-      { text: JSON.stringify(goalFile({ title })), mediaType: 'application/json' },
-      goalId,
-    );
+    await service.database.db.query(setTitle, [goalId, title]);
     // 7 periods and 2 minutes: 0.1036 + 0.04.
     await ended({ lastsMs: 60_001 });
     // Nobody answers: 0.0148.
