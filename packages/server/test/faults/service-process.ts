@@ -4,6 +4,7 @@
  * answers and ends. `SIGUSR2` is a fault of the program.
  */
 import { appendFileSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import type { Carrier } from '../../src/carriers/carrier.ts';
 import { readConfig } from '../../src/config.ts';
 import { endInOrder } from '../../src/ending.ts';
@@ -34,6 +35,8 @@ const fatal = (error: unknown): never => {
 };
 startService(config, { log, onFatal: fatal, watchCarrier }).then((service) => {
   process.stdout.write(`${service.url}\n`);
+  // Nobody who is killed leaves it for the next one.
+  flushCompileCache();
   process.on('SIGUSR2', () => void Promise.reject(new Error('a promise that nobody waits for')));
   endInOrder({ program: process, clock: systemClock, log, stop: () => service.stop(), stopWithinMs: 30_000 });
 }, fatal);
