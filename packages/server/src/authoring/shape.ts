@@ -4,22 +4,23 @@ import { Ajv2020, type AnySchemaObject, type ErrorObject } from 'ajv/dist/2020.j
 import { below } from '../platform/json-pointer.ts';
 import type { GoalProblem } from './goal-source.ts';
 
+/** `ownProperties`: an inherited `constructor` or `toString` must not count as a field. */
+const ajv = new Ajv2020({
+  allErrors: true,
+  verbose: true,
+  ownProperties: true,
+  strict: false,
+  discriminator: true,
+  formats: printableFormats,
+});
+
 /**
- * Compiles a schema to a check that lists every place where a value has not its shape. The check never throws.
- *
- * `ownProperties`: an inherited `constructor` or `toString` must not count as a field.
+ * Makes a check of a schema of ours that lists every place where a value has not its shape. The check never throws. It is
+ * compiled, and kept, when it is first needed: a process needs few of them, and starts sooner.
  */
 export function compileShape(schema: AnySchemaObject): (value: unknown) => GoalProblem[] {
-  const ajv = new Ajv2020({
-    allErrors: true,
-    verbose: true,
-    ownProperties: true,
-    strict: false,
-    discriminator: true,
-    formats: printableFormats,
-  });
-  const validate = ajv.compile(schema);
   return (value) => {
+    const validate = ajv.compile(schema);
     if (validate(value)) return [];
     // Inside a choice each branch complains; the choice itself says it better.
     const errors = (validate.errors ?? []).filter((error) => !error.schemaPath.includes('/anyOf/'));
