@@ -210,7 +210,8 @@ export const detailCodes = {
   not_allowed:
     'No trunk may call the number: costly, of a country that is not called, or our own. It was not dialled.',
   daily_limit: 'The number or the account has reached its limit of the day; the number was not dialled.',
-  waited_too_long: 'The Run waited seven days for its calling window or for a free slot.',
+  waited_too_long:
+    'The Run waited seven days for its calling window, for a free slot, or for a provider that takes our key.',
   call_limit: 'The call reached its time limit.',
   operator: 'An operator stopped the Run.',
   missing_required: 'A required field of the result got no usable answer.',

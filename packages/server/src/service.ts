@@ -47,7 +47,7 @@ import { callTaskRoutes } from './legacy/routes.ts';
 import { createRingNumber } from './inbound/ring.ts';
 import { systemClock } from './platform/clock.ts';
 import { systemIds } from './platform/ids.ts';
-import { createProviderKeys, rejectedKeys } from './platform/key-watch.ts';
+import { createProviderKeys, neededKeys, rejectedKeys, type KeysOf } from './platform/key-watch.ts';
 import type { Logger } from './platform/log.ts';
 import { onlyOnce } from './platform/only-once.ts';
 import { createProviderHealth } from './platform/provider-health.ts';
@@ -158,8 +158,8 @@ async function start(
   const chats = { tasks: watchedChat(models.tasks, health), results: watchedChat(models.results, health) };
   const synthesizer = await findEspeak({ clock });
   const agents = agentsOf(config, synthesizer, providerKeys).map((agent) => watchedAgent(agent, health));
-  const resultKey = chats.results === null ? null : providerKeys.chat;
-  const readiness = createReadiness({ agents, carrier: reach, resultKey });
+  const keysOf: KeysOf = (kind) => neededKeys(kind, providerKeys, chats.results !== null);
+  const readiness = createReadiness({ agents, carrier: reach, keysOf });
   const providerProblems = () => rejectedKeys(providerKeys);
   const forbids = (phone: string) => reach?.forbids(phone) ?? null;
   const keyUses = startKeyUses({ db, clock, log });
@@ -311,6 +311,7 @@ async function start(
       log,
       carrier: watchedCarrier,
       agents,
+      keysOf,
       extractor,
       concluder: chats.results === null ? createScriptedConcluder() : createModelConcluder(chats.results),
       onPublished: onDue,

@@ -1,6 +1,6 @@
 import type { GoalFile } from '@trunkcall/contract';
 import type { Agent } from '../agents/agent.ts';
-import type { KeyWatch } from '../platform/key-watch.ts';
+import type { KeysOf } from '../platform/key-watch.ts';
 import type { Reach } from '../carriers/carrier.ts';
 
 /** Why a Goal could not be executed by this deployment now; empty when it can. */
@@ -15,8 +15,8 @@ export function createReadiness(deps: {
   readonly agents: readonly Agent[];
   /** Null when none is configured. */
   readonly carrier: Pick<Reach, 'name' | 'media' | 'reaches' | 'forbids'> | null;
-  /** Of the model that draws results; null when none does. */
-  readonly resultKey?: KeyWatch | null;
+  /** The keys that a call of an agent of this kind may need. */
+  readonly keysOf?: KeysOf;
 }): Readiness {
   const agents = new Map(deps.agents.map((agent) => [agent.kind, agent]));
   return (goal) => {
@@ -26,10 +26,9 @@ export function createReadiness(deps: {
         ? [`the agent kind ${goal.agent.kind} is not available here`]
         : agent.problems(goal.locale, deps.carrier?.media ?? 'speech')),
       ...carrierProblems(deps.carrier, goal),
-      // The scripted agent notes what a result needs by itself.
-      ...(goal.agent.kind === 'scripted' ? [] : [deps.resultKey?.obstacle() ?? []].flat()),
+      ...(deps.keysOf?.(goal.agent.kind) ?? []).flatMap((key) => key.obstacle() ?? []),
     ];
-    // Agent and results may share a key.
+    // An agent names its own keys, too.
     return [...new Set(problems)];
   };
 }

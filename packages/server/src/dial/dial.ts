@@ -1,3 +1,4 @@
+import type { GoalFile } from '@trunkcall/contract';
 import type { Carrier, CallOrder, Ending, Leg } from '../carriers/carrier.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Ids } from '../platform/ids.ts';
@@ -15,6 +16,8 @@ export interface DialDependencies {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly carrier: Carrier;
+  /** Why nobody could speak on a call of this Goal now; empty: the call is about to be placed. */
+  readonly whyMute: (goal: GoalFile) => readonly string[];
 }
 
 /** A run that could not be dialled for so long is given up. */
@@ -22,6 +25,9 @@ const longestWaitMs = 7 * 24 * 3_600_000;
 
 /** A job whose intent was refused is looked at again after this long. */
 const refusedIntentPauseMs = 500;
+
+/** A job for which nobody can speak now is looked at again after this long, milliseconds. */
+const mutePauseMs = 30_000;
 
 export type Dialled =
   | {
@@ -32,7 +38,7 @@ export type Dialled =
       readonly stored: Promise<unknown>;
     }
   | { readonly kind: 'ended'; readonly facts: EndFacts }
-  /** Not now: the calling window is closed, or the process is stopping. Nothing was dialled. */
+  /** Not now: the calling window is closed, nobody can speak, or the process is stopping. Nothing was dialled. */
   | { readonly kind: 'later'; readonly inMs: number }
   /** The lease or its right to dial is gone; somebody else decides. Nothing was dialled. */
   | { readonly kind: 'lost' };
@@ -41,8 +47,8 @@ export type Dialled =
  * Dials a run's number, at most once ever (I4).
  *
  * Whatever forbids the call is asked before the intent is committed: the callee's own wish, the calling window,
- * an operator's stop, the carrier's guard and its limits. After the commit the call leaves at once or never: a worker
- * that was paused between the two, for longer than its lease, does not dial (I6).
+ * an operator's stop, the carrier's guard, whether somebody can speak, the carrier's limits. After the commit the call
+ * leaves at once or never: a worker that was paused between the two, for longer than its lease, does not dial (I6).
  */
 export async function dial(deps: DialDependencies, run: DialJob, lease: Lease): Promise<Dialled> {
   if (run.cancel || lease.signal.reason === 'canceled') return { kind: 'ended', facts: ownEnd('operator') };
@@ -55,6 +61,7 @@ export async function dial(deps: DialDependencies, run: DialJob, lease: Lease): 
   if (opening !== null) return { kind: 'later', inMs: opening - now };
   if (run.ours || deps.carrier.forbids(run.phone) !== null)
     return { kind: 'ended', facts: ownEnd('not_allowed') };
+  if (deps.whyMute(run.content).length > 0) return { kind: 'later', inMs: mutePauseMs };
 
   const attemptId = deps.ids.next('att');
   const wish = { attemptId, accountId: run.account_id, to: run.phone };

@@ -4,7 +4,7 @@ import { briefOf, callLimitOf } from '../conversation/brief.ts';
 import { converse, type Conversed } from '../conversation/converse.ts';
 import { createTranscript } from '../conversation/transcript.ts';
 import { offerTransfer } from '../conversation/transfer.ts';
-import { dial, stopOutcome } from '../dial/dial.ts';
+import { dial, stopOutcome, type DialDependencies } from '../dial/dial.ts';
 import { ownEnd, type EndFacts } from '../dial/outcome.ts';
 import { assert } from '../platform/assert.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -36,7 +36,11 @@ const qualityLimitMs = 1_000;
  * Ends with the run ended, put back for later, or left to whoever holds its lease now.
  * Throws: when the database stayed away or the program has a fault; the reaper then decides.
  */
-export async function executeRun(deps: ExecutionDependencies, run: DialJob, lease: Lease): Promise<void> {
+export async function executeRun(
+  deps: ExecutionDependencies & DialDependencies,
+  run: DialJob,
+  lease: Lease,
+): Promise<void> {
   const startedAt = deps.clock.monotonic();
   assert(run.content !== null, 'a dial job has a run and a RunSpec');
   const agent = deps.agents.find(({ kind }) => kind === run.content.agent.kind);

@@ -2,6 +2,7 @@ import type { Agent } from '../agents/agent.ts';
 import type { Carrier, Incoming, Leg } from '../carriers/carrier.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Ids } from '../platform/ids.ts';
+import type { KeysOf } from '../platform/key-watch.ts';
 import type { Logger } from '../platform/log.ts';
 import { createWake, type Wake } from '../platform/wake.ts';
 import { createLeases } from '../queue/leases.ts';
@@ -22,6 +23,7 @@ import { concludeCall } from './conclude-call.ts';
 import { executeRun } from './execute-run.ts';
 import { processResult } from './process-result.ts';
 import { reap } from './reap.ts';
+import { createWhyMute } from './why-mute.ts';
 
 export interface WorkerSettings {
   /** How long a lease lasts without a heartbeat, milliseconds, at most 60,000. */
@@ -47,6 +49,8 @@ export interface WorkerDependencies {
   readonly log: Logger;
   readonly carrier: Carrier;
   readonly agents: readonly Agent[];
+  /** The keys that a call of an agent of this kind may need; none by default. */
+  readonly keysOf?: KeysOf;
   readonly extractor: Extractor;
   readonly concluder: Concluder;
   /** Told after a call became final, so that its webhooks need not wait. */
@@ -98,6 +102,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
 
   const limits = [settings.maxDeploymentCalls, settings.maxCarrierCalls];
   const legs = new Map<string, Leg>();
+  const whyMute = createWhyMute(deps);
   /** Inbound calls of which nothing is stored yet. */
   const arriving = new Set<Promise<void>>();
   const roomForCalls = () => settings.maxCallsPerProcess - working.dial.size - arriving.size;
@@ -131,7 +136,8 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     if (room <= 0) return false;
     const askedAt = clock.monotonic();
     const jobs = await db.query(claimDialJobs, [name, carrier.name, scopes, limits, room, settings.leaseMs]);
-    for (const job of jobs) begin('dial', job, askedAt, (lease) => executeRun({ ...deps, legs }, job, lease));
+    const dialling = { ...deps, legs, whyMute };
+    for (const job of jobs) begin('dial', job, askedAt, (lease) => executeRun(dialling, job, lease));
     // Fewer than asked for: no more are due, or their limits are reached, and then the next slot wakes us.
     return jobs.length === room;
   }

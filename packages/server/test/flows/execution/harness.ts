@@ -9,6 +9,7 @@ import type { Carrier, CallOrder, TransferOrder } from '../../../src/carriers/ca
 import { createSimulatedNetwork, type SimulatedNetwork } from '../../../src/carriers/simulated/network.ts';
 import { systemClock, type Clock } from '../../../src/platform/clock.ts';
 import { systemIds } from '../../../src/platform/ids.ts';
+import type { KeysOf } from '../../../src/platform/key-watch.ts';
 import { createLog, type Logger } from '../../../src/platform/log.ts';
 import type { Concluder } from '../../../src/result/conclude.ts';
 import type { Extractor } from '../../../src/result/extractor.ts';
@@ -45,6 +46,7 @@ export interface HarnessOptions {
   readonly clock?: Clock;
   readonly speed?: number;
   readonly agents?: readonly Agent[];
+  readonly keysOf?: KeysOf;
   readonly extractor?: Extractor;
   readonly settings?: Partial<WorkerSettings>;
   readonly accountId?: string;
@@ -101,6 +103,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
     log: options.log ?? createLog('silent'),
     carrier,
     agents: options.agents ?? [createScriptedAgent({ clock: systemClock, synthesizer: null })],
+    ...(options.keysOf && { keysOf: options.keysOf }),
     extractor: options.extractor ?? createScriptedExtractor(),
     concluder: options.concluder ?? createScriptedConcluder(),
     onPublished: () => undefined,

@@ -1,13 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Agent } from '../../../src/agents/agent.ts';
 import { systemClock, type Clock } from '../../../src/platform/clock.ts';
-import { createLog } from '../../../src/platform/log.ts';
+import { createKeyWatch } from '../../../src/platform/key-watch.ts';
+import { createLog, type Logger } from '../../../src/platform/log.ts';
 import type { Extractor } from '../../../src/result/extractor.ts';
 import { statement, type Database } from '../../../src/storage/database.ts';
 import { listAttempts } from '../../../src/storage/run-views.ts';
 import { cancelRun } from '../../../src/worker/cancel-run.ts';
 import { reap } from '../../../src/worker/reap.ts';
+import { noteless } from '../../fakes/hears-yes.ts';
 import { databases, freshDatabase, type TestDatabase } from '../../kit/database.ts';
+import { createManualClock } from '../../kit/manual-clock.ts';
 import { createHarness, expectIdle, ids, type Harness, type HarnessOptions } from './harness.ts';
 
 const turnsOf = statement<{ speaker: string; text: string; index: number }>(
@@ -177,6 +180,55 @@ describe.each(databases)('a run on %s', (kind) => {
     const ended = await harness.until(run);
     expect(ended.error_detail_code).toBe('waited_too_long');
     expect(harness.dialled).toEqual([]);
+  });
+
+  it('waits, undialled, while a provider rejects the key that it needs; then one call tries it', async () => {
+    const clock = createManualClock(Infinity);
+    const key = createKeyWatch(clock, 'TRUNKCALL_REALTIME_API_KEY');
+    const keyed: Agent = {
+      kind: 'scripted',
+      problems: () => [],
+      converse: async () => {
+        key.saw(401);
+        return { kind: 'failed', note: 'the key was rejected' };
+      },
+    };
+    const told: unknown[] = [];
+    const silent = createLog('silent');
+    const log = { ...silent, warn: (line: unknown) => void told.push(line) } as Logger;
+    const harness = await start({ agents: [keyed], keysOf: () => [key], log });
+    const goalId = await harness.publish(answering);
+    const phones = ['+12025550100', '+12025550112', '+12025550120'];
+    key.saw(401);
+    const waiting = await Promise.all(phones.map((phone) => harness.run(goalId, phone)));
+    const jobs = async () => (await Promise.all(waiting.map(({ id }) => db.query(jobOf, [id])))).flat();
+    const isPutBack = ({ worker, due_in_ms: dueIn }: { worker: string | null; due_in_ms: number }) =>
+      worker === null && dueIn > 20_000;
+    /** Looks at all that wait, until so many of them were put back. */
+    const looked = async (left: number) => {
+      for (const { id } of waiting) await db.query(dueNow, [id]);
+      harness.worker.wake();
+      await expect.poll(async () => (await jobs()).filter(isPutBack).length, { timeout: 15_000 }).toBe(left);
+    };
+    await looked(3);
+    await looked(3);
+    expect(harness.dialled).toEqual([]);
+    expect((await jobs()).map(({ tries }) => tries)).toEqual([0, 0, 0]);
+    expect(told).toEqual([
+      { agent: 'scripted', reasons: ['the provider rejected the key in TRUNKCALL_REALTIME_API_KEY'] },
+    ]);
+
+    clock.advance(60_000);
+    await looked(2);
+    expect(harness.dialled).toHaveLength(1);
+    await harness.stop();
+    const another = await start({ agents: [noteless], keysOf: () => [key], accountId: harness.accountId });
+    key.saw(200);
+    for (const { id } of waiting) await db.query(dueNow, [id]);
+    const ended = await Promise.all(waiting.map((run) => another.until(run)));
+    expect(ended.filter(({ error_detail_code: code }) => code === 'agent_failed')).toHaveLength(1);
+    const all = [...harness.dialled, ...another.dialled].map(({ to }) => to);
+    expect(all.sort()).toEqual(phones);
   });
 
   it('is hung up when an operator stops it', async () => {

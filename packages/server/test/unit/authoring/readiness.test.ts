@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Agent } from '../../../src/agents/agent.ts';
 import { createReadiness } from '../../../src/authoring/readiness.ts';
 import type { Reach } from '../../../src/carriers/carrier.ts';
-import { createKeyWatch } from '../../../src/platform/key-watch.ts';
+import { createProviderKeys, neededKeys } from '../../../src/platform/key-watch.ts';
 import { goalFile } from '../../kit/fixtures.ts';
 import { createManualClock } from '../../kit/manual-clock.ts';
 
@@ -58,17 +58,20 @@ test('a Goal for an agent that this process does not have is not ready', () => {
 });
 
 test('a rejected key of the model that draws results holds up Goals whose agent needs it', () => {
-  const resultKey = createKeyWatch(createManualClock(Infinity), 'TRUNKCALL_CHAT_API_KEY');
+  const keys = createProviderKeys(createManualClock(Infinity));
   const told = 'the provider rejected the key in TRUNKCALL_CHAT_API_KEY';
   const realtime: Agent = { ...agent, kind: 'realtime' };
   const cascade: Agent = { ...agent, kind: 'cascade', problems: () => [told] };
-  const readiness = createReadiness({ agents: [agent, realtime, cascade], carrier, resultKey });
+  const keysOf = (kind: Agent['kind']) => neededKeys(kind, keys, true);
+  const readiness = createReadiness({ agents: [agent, realtime, cascade], carrier, keysOf });
   const reasons = (kind: Agent['kind']) => readiness(goalFile({ agent: { kind } }));
   expect(reasons('realtime')).toEqual([]);
-  resultKey.saw(401);
+  keys.chat.saw(401);
   expect(reasons('realtime')).toEqual([told]);
   expect(reasons('cascade')).toEqual([told]);
   expect(reasons('scripted')).toEqual([]);
-  resultKey.saw(200);
+  // Where no model draws results it is no concern of an agent that does not chat.
+  expect(neededKeys('realtime', keys, false)).not.toContain(keys.chat);
+  keys.chat.saw(200);
   expect(reasons('realtime')).toEqual([]);
 });

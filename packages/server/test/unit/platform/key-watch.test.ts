@@ -32,6 +32,30 @@ test('it holds up new calls for a minute after each rejection, then one may try'
   expect(key.obstacle()).toBeNull();
 });
 
+test('of many calls one tries a rejected key, and each try that fails doubles the pause, up to ten minutes', () => {
+  const { clock, key } = start();
+  key.tries();
+  expect(key.obstacle()).toBeNull();
+  const minutes: number[] = [];
+  for (let tries = 0; tries < 6; tries += 1) {
+    // Of several calls that were under way all are rejected.
+    for (let call = 0; call < 3; call += 1) key.saw(401);
+    let waited = 0;
+    for (; key.obstacle() !== null; waited += 1) clock.advance(60_000);
+    minutes.push(waited);
+    key.tries();
+    expect(key.obstacle()).toBe(told);
+  }
+  expect(minutes).toEqual([1, 2, 4, 8, 10, 10]);
+  // A try that shows nothing, such as a callee who does not answer, is followed by another after a minute.
+  clock.advance(60_000);
+  expect(key.obstacle()).toBeNull();
+  key.saw(101);
+  key.saw(401);
+  clock.advance(60_000);
+  expect(key.obstacle()).toBeNull();
+});
+
 test.each([400, 404, 429, 500])('a fault with %i says nothing of the key', (status) => {
   const { key } = start();
   key.saw(status);
