@@ -73,24 +73,39 @@ export async function drawResultInTime(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<DrawnResult> {
-  const over = new AbortController();
-  const stop = AbortSignal.any([signal, over.signal]);
-  const drawn = await Promise.race([
-    drawResult(task, extractor, stop),
-    tooLate(clock, extractionLimitMs, stop),
-  ]);
-  over.abort();
-  return drawn;
+  return inTime(clock, extractionLimitMs, signal, (stop) => drawResult(task, extractor, stop));
 }
 
-/** Resolves when something has taken too long, or the signal aborts. */
-export async function tooLate(
+/** Who was told to stop has so long to hand over what it has, milliseconds. */
+const handOverMs = 1_000;
+
+type Retry = Extract<DrawnResult, { kind: 'retry' }>;
+
+/**
+ * Does `work` until the limit, or until the signal aborts. Its own signal aborts then, and what it hands over at that,
+ * such as an answer that it would have had repaired, counts. Throws: as `work`.
+ */
+export async function inTime<Drawn extends { readonly kind: string }>(
   clock: Clock,
   limitMs: number,
   signal: AbortSignal,
-): Promise<{ readonly kind: 'retry'; readonly note: string }> {
-  await clock.sleep(limitMs, signal);
-  return { kind: 'retry', note: 'it took too long' };
+  work: (signal: AbortSignal) => Promise<Drawn>,
+): Promise<Drawn | Retry> {
+  const over = new AbortController();
+  const done = new AbortController();
+  const tooLate: Retry = { kind: 'retry', note: 'it took too long' };
+  const late = (async () => {
+    await clock.sleep(limitMs, AbortSignal.any([signal, done.signal]));
+    over.abort();
+    await clock.sleep(handOverMs, done.signal);
+    return tooLate;
+  })();
+  try {
+    const drawn = await Promise.race([work(AbortSignal.any([signal, over.signal])), late]);
+    return drawn.kind === 'retry' && over.signal.aborted ? tooLate : drawn;
+  } finally {
+    done.abort();
+  }
 }
 
 /** The day of a conversation for `ExtractionTask.heldOn`, where the callee's calendar is; UTC if that is not known. */

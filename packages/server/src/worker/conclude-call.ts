@@ -13,7 +13,7 @@ import {
   type ConclusionTask,
 } from '../result/conclude.ts';
 import { drawCallResult } from '../result/draw-call-result.ts';
-import { drawFields, drawResult, momentOf, tooLate } from '../result/draw-result.ts';
+import { drawFields, drawResult, inTime, momentOf } from '../result/draw-result.ts';
 import type { Extractor } from '../result/extractor.ts';
 import { questionsOf } from '../calls/fields.ts';
 import { findCall, type CallRow } from '../storage/call-views.ts';
@@ -81,13 +81,10 @@ interface Ended {
 export async function concludeCall(deps: ConclusionDependencies, lease: Lease): Promise<void> {
   const ended = await readEnded(deps.db, lease.subjectId);
   const turns = await conversations(deps.db, lease.subjectId);
-  const over = new AbortController();
-  const stop = AbortSignal.any([lease.signal, over.signal]);
-  const drawn = await Promise.race([
-    ended.call.kind === 'task' ? drawTask(deps, ended, turns, stop) : drawOneShot(deps, ended, turns, stop),
-    tooLate(deps.clock, conclusionLimitMs, stop),
-  ]);
-  over.abort();
+  const draw = ended.call.kind === 'task' ? drawTask : drawOneShot;
+  const drawn = await inTime(deps.clock, conclusionLimitMs, lease.signal, (stop) =>
+    draw(deps, ended, turns, stop),
+  );
   if (lease.signal.aborted) return;
 
   const pauseMs = drawn.kind === 'retry' ? retryPausesMs[lease.tries - 1] : undefined;

@@ -1,10 +1,18 @@
 import type { ResultSchema } from '@trunkcall/contract';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Note, SpokenTurn } from '../../../../src/agents/agent.ts';
-import { drawResult } from '../../../../src/result/draw-result.ts';
+import { createChat } from '../../../../src/platform/chat/chat.ts';
+import { drawResult, drawResultInTime } from '../../../../src/result/draw-result.ts';
 import { createModelExtractor } from '../../../../src/result/model/model-extractor.ts';
-import type { ChatServer, ChatServerOptions } from '../../../fakes/chat-server.ts';
+import {
+  modelName,
+  startChatServer,
+  type ChatServer,
+  type ChatServerOptions,
+} from '../../../fakes/chat-server.ts';
 import { startChat } from '../../../kit/chat.ts';
+import { createManualClock } from '../../../kit/manual-clock.ts';
+import { until } from '../../../kit/until.ts';
 
 const resultSchema: ResultSchema = {
   type: 'object',
@@ -199,5 +207,40 @@ describe('from a conversation with notes', () => {
       turns: [turn('bot', 'Do you agree?'), noted],
     });
     expect(drawn).toMatchObject({ result: { agreed: true } });
+  });
+});
+
+describe('a model that is slow', () => {
+  /** Each answer takes so long, milliseconds; then the server hangs. */
+  async function drawSlowly(answersIn: readonly number[], fields: object) {
+    const clock = createManualClock(1_000);
+    const server = await startChatServer({
+      model: (_, index) => {
+        clock.advance(answersIn[index] ?? 0);
+        return { replied: true, fields: { ...nothing, ...fields } };
+      },
+      fault: (index) => (index < answersIn.length ? null : 'hang'),
+    });
+    cleanUp.push(() => server.close());
+    const chat = createChat({ clock, url: server.url, apiKey: server.key, model: modelName });
+    const drawn = drawResultInTime({ resultSchema, turns }, createModelExtractor(chat), clock, signal);
+    await until(() => server.requests.length === answersIn.length + 1, 'the last request');
+    return { clock, drawn };
+  }
+
+  it('gives its best answer when there is no time to repair it', async () => {
+    const { clock, drawn } = await drawSlowly([25_000, 25_000], { agreed, price: claim(99, '99 euros') });
+    clock.advance(10_000);
+    expect(await drawn).toMatchObject({ kind: 'result', result: { agreed: true } });
+  });
+
+  it('is asked again later when there is none', async () => {
+    const { clock, drawn } = await drawSlowly([], {});
+    // Requests end before the limit of all, and are made again.
+    for (let seconds = 0; seconds < 62; seconds += 1) {
+      await new Promise(setImmediate);
+      clock.advance(1_000);
+    }
+    expect(await drawn).toEqual({ kind: 'retry', note: 'it took too long' });
   });
 });
