@@ -2,6 +2,7 @@
 import type { ConversationEnd, Turn } from '../agent.ts';
 import type { Transferred } from '../../carriers/carrier.ts';
 import { transferTurn } from '../marks.ts';
+import { withNotes } from '../notes.ts';
 import { notConnected } from '../prompt.ts';
 import { message, truncate, type ClientEvent } from './client-events.ts';
 import type { Draft, Session, Wanted } from './session.ts';
@@ -308,7 +309,8 @@ function report(draft: Draft, turns: readonly Turn[]): void {
     const role = turn.speaker === 'bot' ? 'assistant' : 'user';
     draft.history = [...draft.history, { role, text: turn.text } as const].slice(-maxHistory);
     draft.reportedUntilMs = turn.offsetMs;
-    draft.effects.push({ kind: 'turn', turn });
+    draft.effects.push({ kind: 'turn', turn: { ...turn, notes: withNotes(draft.owed, turn.notes) } });
+    draft.owed = [];
   }
 }
 

@@ -20,7 +20,7 @@
  * do in `tool-use.ts`, what time alone does in `timers.ts`, and `next-session.ts` puts them together.
  */
 import type { AnsweredBy, Direction, ResultSchema } from '@trunkcall/contract';
-import type { ConversationEnd, TransferTarget, Turn } from '../agent.ts';
+import type { ConversationEnd, Note, TransferTarget, Turn } from '../agent.ts';
 import type { ClientEvent } from './client-events.ts';
 import type { Prompt } from '../prompt.ts';
 import type { Grammar } from '../scripted/locales/locale.ts';
@@ -101,6 +101,8 @@ export interface Session {
   readonly keysAtMs: number;
   /** The last turn of the callee: what is noted is noted of it. */
   readonly lastCallee: string | null;
+  /** Noted of a turn that was reported before; the next one takes it along. */
+  readonly owed: readonly Note[];
   readonly opened: boolean;
   readonly disclosed: boolean;
   readonly wrapUpAtMs: number;
@@ -185,6 +187,7 @@ export function beginSession(wrapUpAtMs: number, atMs: number): Session {
     keys: '',
     keysAtMs: 0,
     lastCallee: null,
+    owed: [],
     opened: false,
     disclosed: false,
     wrapUpAtMs,

@@ -102,7 +102,7 @@ function useTool(draft: Draft, call: ToolCall, spoke: boolean): void {
       return reply(`Not done: ${use.why}.`);
     case 'note':
       noticeAnswer(draft, { kind: 'engaged' });
-      if (draft.lastCallee !== null) noteOf(draft, draft.lastCallee, use.note);
+      noteOf(draft, draft.lastCallee, use.note);
       return reply('Noted.');
     case 'press_keys':
       if (draft.plan.menu === 'hang_up') return reported(draft, 'menu', reply);
@@ -147,9 +147,11 @@ function reportKeys(draft: Draft, keys: string): void {
   draft.order = changeTurn(draft.order, key, { text, complete: true });
 }
 
-function noteOf(draft: Draft, key: string, note: Note): void {
-  const notes = draft.order.find((turn) => turn.key === key)?.notes ?? [];
-  draft.order = changeTurn(draft.order, key, { notes: withNote(notes, note) });
+/** Of a turn that was reported before, it goes with the next one; whose words support it, its quote says. */
+function noteOf(draft: Draft, key: string | null, note: Note): void {
+  const turn = draft.order.find((each) => each.key === key);
+  if (turn === undefined) draft.owed = withNote(draft.owed, note);
+  else draft.order = changeTurn(draft.order, turn.key, { notes: withNote(turn.notes, note) });
 }
 
 /** The wish not to be called must be kept, whatever else there is: without a turn to hold it, it gets its own. */

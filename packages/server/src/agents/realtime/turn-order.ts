@@ -11,6 +11,8 @@ import { hasOptedOut } from '../notes.ts';
 const patienceMs = 8_000;
 /** A wish that must be kept, though its words are missing. */
 const unheardWish = '(asked not to be called again)';
+/** What the model noted, though the words that it was noted of are missing. */
+const unheardWords = '(the words could not be written down)';
 /** More turns than these do not wait; the oldest goes out. */
 const maxWaiting = 100;
 
@@ -86,13 +88,13 @@ function goesOut(order: TurnOrder, index: number, atMs: number): boolean {
 }
 
 function turnOf(turn: PendingTurn): Turn[] {
-  const { speaker, text, offsetMs, interrupted, latency } = turn;
-  const words = text.trim() || (hasOptedOut(turn) ? unheardWish : '');
-  const notes = turn.notes.map((note) => quoting(note, words));
+  const { speaker, text, offsetMs, interrupted, notes, latency } = turn;
+  const words = text.trim() || wordsFor(notes);
   return words === '' ? [] : [{ speaker, text: words, offsetMs, interrupted, notes, latency }];
 }
 
-/** The model quotes what it heard, and another one wrote it down: where they differ the turn itself is the evidence. */
-function quoting(note: Note, words: string): Note {
-  return note.kind === 'answer' && !words.includes(note.quote) ? { ...note, quote: words } : note;
+/** The model heard something that nobody wrote down. */
+function wordsFor(notes: readonly Note[]): string {
+  if (notes.length === 0) return '';
+  return hasOptedOut({ notes }) ? unheardWish : unheardWords;
 }

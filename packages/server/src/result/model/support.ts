@@ -29,7 +29,10 @@ const leastConfidence = 0.2;
  * A number must have been said: by the callee in a cited turn, or by us right before it, for the callee to say yes to.
  * Free text must have a word of what was said there and not be much longer: an extract does not grow.
  */
-export function supportOf({ claim, node }: PlacedClaim, turns: readonly SpokenTurn[]): Supported {
+export function supportOf(
+  { claim, node }: Pick<PlacedClaim, 'claim' | 'node'>,
+  turns: readonly SpokenTurn[],
+): Supported {
   const cited = claim.turns.filter((index) => (turns[index]?.speaker ?? 'bot') !== 'bot');
   if (cited.length === 0) return refused('cites no turn of the callee');
   const quote = cited.flatMap((index) => literalQuote(turns[index]?.text ?? '', claim.quote) ?? [])[0];

@@ -59,6 +59,47 @@ describe('from the notes of a call', () => {
     });
   });
 
+  it('what was noted late is supported by the turn that it quotes', async () => {
+    const turns = [
+      turn('Yes, I agree.'),
+      turn('So you agree?', answer('agreed', true, 'yes, I  agree'), 'bot'),
+      turn('Right.', answer('mood', 'good', 'Wonderful!')),
+    ];
+    expect(await draw(turns)).toEqual({
+      kind: 'result',
+      result: { agreed: true },
+      evidence: { agreed: { value: true, turns: [0], quote: 'Yes, I agree' } },
+    });
+  });
+
+  it('a note whose words nobody said gives no value, and takes away only another one', async () => {
+    const said = turn('Yes.', answer('agreed', true, 'Yes.'));
+    const unsaid = (value: boolean) => turn('Mm.', answer('agreed', value, 'that is what I said'));
+    expect(
+      await draw([turn('Yes.', null, 'bot'), turn('Hm.', answer('agreed', true, 'Yes.'))]),
+    ).toMatchObject({
+      detailCode: 'missing_required',
+    });
+    expect(await draw([said, unsaid(true)])).toMatchObject({ evidence: { agreed: { turns: [0] } } });
+    expect(await draw([said, unsaid(false)])).toMatchObject({ detailCode: 'missing_required' });
+  });
+
+  it('a number that nobody said is not used, and free text becomes the words of the callee', async () => {
+    const schema: ResultSchema = {
+      ...resultSchema,
+      properties: { price: { type: 'number' }, remark: { type: 'string' } },
+      required: [],
+    };
+    const turns = [
+      turn('That is cheap.', answer('price', 4500, 'cheap')),
+      turn('Ring twice.', answer('remark', 'They were very unhappy with us', 'ring twice')),
+    ];
+    expect(await draw(turns, schema)).toMatchObject({ result: { remark: 'Ring twice' } });
+    expect(await draw([turn('For 4500.', answer('price', 4500, '4500'))], schema)).toMatchObject({
+      result: { price: 4500 },
+    });
+  });
+
   it('an answer that is taken back is none', async () => {
     const turns = [
       turn('Yes.', answer('agreed', true, 'Yes.')),

@@ -303,6 +303,41 @@ describe('what is noted of one turn', () => {
   });
 });
 
+describe('what is noted with a quote that is not in the turn', () => {
+  const note = { field: 'somebody_home', value: true, quote: 'yes, we’ll be in' };
+  const noting = { callId: '1', name: 'note', arguments: JSON.stringify(note) };
+  const noted = (driven: Driven, responseId = 'r2') =>
+    driven
+      .server({ kind: 'response_created', responseId })
+      .server({ kind: 'response_done', responseId, status: 'completed', errorCode: null, calls: [noting] });
+  const heard = (text: string | null) =>
+    calleeSpeaks(
+      answered().respond('r1', 'Hello from Parcel Post').take({ kind: 'played_out', mark: 1 }),
+      'c1',
+    ).server({ kind: 'transcribed', itemId: 'c1', text });
+
+  it('keeps that quote: what supports it is found elsewhere, or not at all', () => {
+    expect(noted(heard('Tomorrow.')).turns.at(-1)).toMatchObject({ text: 'Tomorrow.', notes: [note] });
+  });
+
+  it('goes with the next turn when its own was reported before', () => {
+    const driven = heard('Yes, we’ll be in.').respond('r2', 'And when', 4_000);
+    driven.take({ kind: 'played_out', mark: 2 }).waitUntilDue();
+    noted(driven, 'r3').respond('r4', 'Are you there', 6_000).take({ kind: 'played_out', mark: 3 });
+    expect(driven.turns.map(({ text, notes }) => [text, notes.length])).toEqual([
+      ['Hello from Parcel Post', 0],
+      ['Yes, we’ll be in.', 0],
+      ['And when', 0],
+      ['Are you there', 1],
+    ]);
+  });
+
+  it('is not lost with words that could not be written down', () => {
+    const driven = noted(heard(null)).respond('r3', 'And when', 4_000).take({ kind: 'played_out', mark: 2 });
+    expect(driven.turns.flatMap(({ notes }) => notes)).toEqual([{ kind: 'answer', ...note }]);
+  });
+});
+
 describe('the wait of the callee', () => {
   const asking = () => {
     const driven = answered().respond('r1', 'Hello from Parcel Post').take({ kind: 'played_out', mark: 1 });
@@ -501,22 +536,6 @@ describe('an interruption (R3)', () => {
     const driven = answered().respond('r1', 'one two three four');
     calleeSpeaks(driven, 'c1').take({ kind: 'cleared', playedMs: 2_400 });
     expect(driven.turns[0]).toMatchObject({ text: 'one two', interrupted: true });
-  });
-
-  it('of a note whose quote was written down otherwise takes the turn as its evidence', () => {
-    const driven = answered().respond('r1', 'Hello from Parcel Post').take({ kind: 'played_out', mark: 1 });
-    calleeSpeaks(driven, 'c1').server({ kind: 'response_created', responseId: 'r2' });
-    driven.server({ kind: 'transcribed', itemId: 'c1', text: 'Yes we will be in.' });
-    const given = { field: 'somebody_home', value: true, quote: 'yes, we’ll be in' };
-    const call = { callId: '1', name: 'note', arguments: JSON.stringify(given) };
-    driven.server({
-      kind: 'response_done',
-      responseId: 'r2',
-      status: 'completed',
-      errorCode: null,
-      calls: [call],
-    });
-    expect(driven.turns.at(-1)?.notes).toMatchObject([{ value: true, quote: 'Yes we will be in.' }]);
   });
 
   it('of a session that is over truncates nothing in the next one', () => {

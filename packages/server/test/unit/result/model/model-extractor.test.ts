@@ -193,6 +193,21 @@ describe('from a conversation with notes', () => {
     expect(server.violations).toEqual([]);
   });
 
+  it('one that no words of the callee support is no more than a hint, and the model draws its field', async () => {
+    const invented = turn('user', 'And in 12 days.', {
+      kind: 'answer',
+      field: 'price',
+      value: 45,
+      quote: '45 a day',
+    });
+    const { drawn, server } = await draw(
+      () => ({ replied: true, fields: { price: claim(12, '12 days', [2]), mood: null } }),
+      { turns: [turn('bot', 'Do you agree?'), noted, invented] },
+    );
+    expect(drawn).toMatchObject({ result: { agreed: true, price: 12 } });
+    expect(server.requests).toHaveLength(1);
+  });
+
   it('no model is asked when they answer everything', async () => {
     const { agreed: property } = resultSchema.properties;
     const schema: ResultSchema = { ...resultSchema, properties: { agreed: property ?? { type: 'boolean' } } };
