@@ -14,7 +14,7 @@ import {
   want,
 } from './moves.ts';
 import type { Draft } from './session.ts';
-import { changeTurn, endTurn } from './turn-order.ts';
+import { changeTurn, completeHeard, endTurn } from './turn-order.ts';
 
 /** Keys that follow one another within this time are one entry, milliseconds. */
 export const keyPauseMs = 1_500;
@@ -34,6 +34,8 @@ export function speechStarted(draft: Draft, itemId: string, startedAtMs: number 
   draft.lastCallee = key;
   draft.activeAtMs = draft.atMs;
   const offsetMs = Math.min(startedAtMs ?? draft.atMs - noticedAfterMs, draft.atMs);
+  // Without names its words could not be told from those of the turn that begins.
+  if (!draft.plan.namesItems) draft.order = completeHeard(draft.order, ({ dueAtMs }) => dueAtMs === null);
   startTurn(draft, { key, speaker: speakerOf(draft), offsetMs: Math.max(0, offsetMs) });
   // The server has stopped its response; what is in our queue only we can stop.
   if (draft.machine !== 'leaving_message') interrupt(draft, !draft.plan.answersByItself);

@@ -6,7 +6,14 @@ import { withNotes } from '../notes.ts';
 import { notConnected } from '../prompt.ts';
 import { message, truncate, type ClientEvent } from './client-events.ts';
 import type { Draft, Session, Wanted } from './session.ts';
-import { beginTurn, changeTurn, takeAllTurns, takeTurns, type PendingTurn } from './turn-order.ts';
+import {
+  beginTurn,
+  changeTurn,
+  completeHeard,
+  takeAllTurns,
+  takeTurns,
+  type PendingTurn,
+} from './turn-order.ts';
 import { latencyOf } from '../latency.ts';
 import { nextAnswer, treatmentOf, type Sign } from '../who-answered.ts';
 import { cutOff, orphan, silentVoice, wasCut, type HeardMessage } from './voice.ts';
@@ -246,6 +253,8 @@ export function reconnect(draft: Draft, note: string): void {
   draft.responseId = null;
   draft.mutedId = null;
   draft.calleeSpeaking = false;
+  // No words will come of what was said before.
+  draft.order = completeHeard(draft.order);
   draft.connection = 'lost';
   if (draft.plan.media === 'speech') draft.voice = silentVoice;
   else {

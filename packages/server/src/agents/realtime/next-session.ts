@@ -211,8 +211,10 @@ function sound(draft: Draft, event: Extract<ServerEvent, { kind: 'audio' }>, pla
   draft.responseAtMs = draft.atMs;
   if (event.responseId === mutedId || event.audio.length === 0) return;
   const waitingMs = voice.cut === null ? Math.max(0, voice.baseMs + voice.queuedMs - playedMs) : 0;
+  const lastsMs = event.audio.length / bytesPerMs;
   startTurn(draft, { key: event.itemId, speaker: 'bot', offsetMs: draft.atMs + waitingMs });
-  draft.voice = queueSound(voice, event, event.audio.length / bytesPerMs);
+  draft.voice = queueSound(voice, event, lastsMs);
+  draft.playedOutAtMs = draft.atMs + waitingMs + lastsMs;
   draft.playing = draft.voiceCame = true;
   answerCame(draft, event.itemId);
   draft.effects.push({ kind: 'play', audio: event.audio });

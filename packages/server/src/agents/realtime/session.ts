@@ -92,6 +92,8 @@ export interface Session {
   readonly mute: number;
   readonly voice: Voice;
   readonly playing: boolean;
+  /** Leg time at which all that was queued will have been played. */
+  readonly playedOutAtMs: number;
   readonly marks: number;
   /** The model has been heard, or at least sent sound or words. */
   readonly voiceCame: boolean;
@@ -181,6 +183,7 @@ export function beginSession(wrapUpAtMs: number, atMs: number): Session {
     mute: 0,
     voice: silentVoice,
     playing: false,
+    playedOutAtMs: 0,
     marks: 0,
     voiceCame: false,
     calleeSpeaking: false,

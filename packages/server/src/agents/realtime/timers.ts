@@ -97,13 +97,15 @@ function fellStill(draft: Draft): void {
   want(draft, draft.silences > 1 ? 'none_heard' : 'still_there');
 }
 
-function machineTimers({ machine, machineAtMs, ending, endingAtMs }: Session): Timer[] {
+function machineTimers(session: Session): Timer[] {
+  const { machine, machineAtMs, ending, endingAtMs, playing, playedOutAtMs } = session;
+  // Sound comes faster than it is played; the line is left when our last words were heard, or should have been.
+  const spokenAtMs = playing ? Math.max(endingAtMs, playedOutAtMs) : endingAtMs;
   return [
     ...(machine === 'awaiting_beep' ? [{ dueAtMs: machineAtMs + beepTimeoutMs, fire: leaveMessage }] : []),
-    // The queue holds at most 120 s, but no goodbye takes that long.
     ...(ending === null
       ? []
-      : [{ dueAtMs: endingAtMs + endingTimeoutMs, fire: (draft: Draft) => finish(draft, ending) }]),
+      : [{ dueAtMs: spokenAtMs + endingTimeoutMs, fire: (draft: Draft) => finish(draft, ending) }]),
   ];
 }
 

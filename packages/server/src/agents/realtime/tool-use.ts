@@ -20,7 +20,7 @@ import {
 import type { Draft } from './session.ts';
 import { keysTurn } from '../marks.ts';
 import { readToolCall, type Machine, type ToolCall } from '../tools.ts';
-import { changeTurn } from './turn-order.ts';
+import { changeTurn, completeHeard } from './turn-order.ts';
 import { finishResponse } from './voice.ts';
 
 /** Entries of keys in one call; more is a loop between two machines. */
@@ -76,9 +76,7 @@ function handOver(draft: Draft, responseId: string): void {
 
 /** With the answer everything is known that the model makes of the callee's words. */
 function settleNotes(draft: Draft): void {
-  draft.order = draft.order.map((turn) =>
-    turn.speaker !== 'bot' && turn.text !== '' ? { ...turn, complete: true } : turn,
-  );
+  draft.order = completeHeard(draft.order, ({ text }) => text !== '');
 }
 
 function useTools(draft: Draft, calls: readonly ToolCall[], spoke: boolean): void {

@@ -66,6 +66,14 @@ export function endTurn(order: TurnOrder, key: string, atMs: number): TurnOrder 
   );
 }
 
+/** Nothing more will be known of the callee's turns, or of some of them. */
+export function completeHeard(
+  order: TurnOrder,
+  which: (turn: PendingTurn) => boolean = () => true,
+): TurnOrder {
+  return order.map((turn) => (turn.speaker !== 'bot' && which(turn) ? { ...turn, complete: true } : turn));
+}
+
 /** Takes out what can be reported at a leg time. */
 export function takeTurns(order: TurnOrder, atMs: number): { turns: readonly Turn[]; order: TurnOrder } {
   let count = 0;

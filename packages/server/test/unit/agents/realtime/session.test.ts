@@ -546,6 +546,40 @@ describe('an interruption (R3)', () => {
   });
 });
 
+describe('a connection that breaks while the callee speaks', () => {
+  const broken = (over: Partial<Plan> = {}) => {
+    const driven = new Driven(over).take({ kind: 'connected' }, 200).waitUntilDue();
+    driven.respond('r1', 'Hello from Parcel Post').take({ kind: 'played_out', mark: 1 });
+    driven.take({ kind: 'speech_started', itemId: '', startedAtMs: driven.atMs }, 1_000);
+    return driven.take({ kind: 'lost', note: 'gone' }, 800).take({ kind: 'connected' }, 500);
+  };
+
+  it('holds up no turn behind it', () => {
+    const driven = broken().respond('r2', 'Sorry', 4_000).take({ kind: 'played_out', mark: 2 });
+    calleeSpeaks(driven, 'c2').server({ kind: 'transcribed', itemId: 'c2', text: 'Yes.' });
+    driven.respond('r3', 'Goodbye', 5_000).take({ kind: 'played_out', mark: 3 });
+    expect(driven.turns.map(({ text }) => text)).toEqual([
+      'Hello from Parcel Post',
+      'Sorry',
+      'Yes.',
+      'Goodbye',
+    ]);
+  });
+
+  it('takes no words of a later turn, where a server names no turns', () => {
+    const driven = broken({ namesItems: false, answersByItself: true }).respond('r2', 'Sorry', 4_000);
+    driven.take({ kind: 'played_out', mark: 2 });
+    // Of the first one, too, the end is never told.
+    driven.take({ kind: 'speech_started', itemId: '', startedAtMs: null }, 2_000);
+    driven.take({ kind: 'speech_started', itemId: '', startedAtMs: null }, 2_000);
+    driven.server({ kind: 'speech_stopped', itemId: 'a' }).server({ kind: 'committed', itemId: 'b' });
+    driven.server({ kind: 'transcribed', itemId: 'c', text: 'Yes.' });
+    const startedAtMs = driven.atMs - 300;
+    driven.respond('r3', 'Goodbye', 5_000);
+    expect(driven.turns.at(-1)).toMatchObject({ text: 'Yes.', offsetMs: startedAtMs });
+  });
+});
+
 describe('the end (R4, R5)', () => {
   it('comes when the goodbye behind the wrap-up was heard, though no tool was called', () => {
     const driven = new Driven({}, 30_000).take({ kind: 'connected' }).waitUntilDue();
@@ -565,6 +599,21 @@ describe('the end (R4, R5)', () => {
     expect(driven.sent.at(-1)).toEqual({ type: 'response.cancel' });
     driven.done('r1', 'cancelled');
     expect(driven.asked().at(-1)?.response?.instructions).toContain(prompt.outOfTime);
+  });
+
+  it('waits for last words that came faster than they are played, and not for ever', () => {
+    const closing = (seconds: number) => {
+      const driven = new Driven({}, 20_000).take({ kind: 'connected' }).waitUntilDue();
+      driven.respond('r1', 'Hello from Parcel Post').take({ kind: 'played_out', mark: 1 });
+      driven.take({ kind: 'time' }, 18_000);
+      return driven.respond('r2', Array.from({ length: seconds }, () => 'bye').join(' '), 4_000);
+    };
+    const driven = closing(40).take({ kind: 'time' }, 39_000);
+    expect(driven.session.end).toBeNull();
+    driven.take({ kind: 'played_out', mark: 2 }, 1_000);
+    expect(driven.ends).toEqual([{ kind: 'finished' }]);
+    const unheard = closing(40).take({ kind: 'time' }, 40_000 + 15_000);
+    expect(unheard.session.end).toEqual({ kind: 'finished' });
   });
 
   it('comes after a second silence', () => {

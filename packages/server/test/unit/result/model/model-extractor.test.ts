@@ -197,8 +197,8 @@ describe('from a conversation with notes', () => {
     const invented = turn('user', 'And in 12 days.', {
       kind: 'answer',
       field: 'price',
-      value: 45,
-      quote: '45 a day',
+      value: 700,
+      quote: '12 days',
     });
     const { drawn, server } = await draw(
       () => ({ replied: true, fields: { price: claim(12, '12 days', [2]), mood: null } }),
