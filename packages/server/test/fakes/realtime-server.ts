@@ -17,6 +17,8 @@ import { RealtimeFakeSession, type Model } from './realtime-session.ts';
 export interface Fault {
   /** The upgrade is answered so, or never. */
   readonly upgrade?: number | 'hang';
+  /** The upgrade is accepted; then the key is rejected by an error, as OpenAI does, or by the close alone. */
+  readonly rejectKey?: 'error' | 'close';
   /** No event ever comes. */
   readonly mute?: boolean;
   /** The session is refused with this code. */

@@ -86,7 +86,10 @@ export class RealtimeFakeSession {
     this.#socket = socket;
     this.#options = options;
     socket.on('message', (data) => this.#take((data as Buffer).toString('utf8')));
-    if (options.fault.mute !== true) this.#tell('session.created', { session: this.#session() });
+    const { mute, rejectKey } = options.fault;
+    if (rejectKey === 'error') this.#error('invalid_api_key');
+    if (rejectKey !== undefined) socket.close(3_000, 'invalid_request_error.invalid_api_key');
+    else if (mute !== true) this.#tell('session.created', { session: this.#session() });
   }
 
   /** Milliseconds of sound that came. */
@@ -142,6 +145,7 @@ export class RealtimeFakeSession {
       return this.#violated(message.wrong, data.slice(0, 200));
     }
     const { fault } = this.#options;
+    if (fault.rejectKey !== undefined) return;
     const event = message as ClientMessage;
     if (event.type !== 'input_audio_buffer.append') this.received.push(event);
     if (fault.mute === true) return;

@@ -7,7 +7,7 @@ import type { Leg } from '../../carriers/carrier.ts';
 import type { ConversationEnd, TranscriptSink, TransferOffer } from '../agent.ts';
 import type { ClientEvent } from './client-events.ts';
 import type { Target } from './dialect.ts';
-import { openLink, type Link } from './link.ts';
+import { openLink, refusal, type Link } from './link.ts';
 import { nextSession, type SessionEvent } from './next-session.ts';
 import type { ServerEvent } from './server-events.ts';
 import { beginSession, type Effect, type Plan, type Session } from './session.ts';
@@ -20,6 +20,9 @@ const reconnectDelayMs = 300;
 /** A timer that can not fire yet is looked at again no sooner. */
 export const leastWaitMs = 5;
 
+/** Codes of errors that stand for a rejected key. */
+const rejectsKey = /^(invalid_api_key|authentication_error)$/;
+
 export interface ConversationOptions {
   readonly plan: Plan;
   readonly leg: Leg;
@@ -30,7 +33,7 @@ export interface ConversationOptions {
   readonly wrapUpAtMs: number;
   readonly target: Target;
   readonly sessionUpdate: ClientEvent;
-  /** Told the HTTP status with which the provider answered each try to connect: 101, or a refusal. */
+  /** Told the HTTP status of each try to begin a session: 101 when there is one, else that of its refusal. */
   readonly onAnswer: (status: number) => void;
 }
 
@@ -173,31 +176,32 @@ export class Conversation {
   }
 
   #connect(): void {
-    const { target, clock, sessionUpdate, onAnswer } = this.#options;
+    const { target, clock, sessionUpdate } = this.#options;
     this.#link?.close();
     const link = openLink(target, clock, {
-      open: () => {
-        onAnswer(101);
-        link.send(sessionUpdate);
-      },
+      open: () => link.send(sessionUpdate),
       event: (event) => this.#told(event),
-      refused: (note, status) => {
-        // Null: the provider was not reached, and has said nothing.
-        if (status !== null) onAnswer(status);
-        const worthAnotherTry = status === null || status === 429 || status >= 500;
-        this.take({ kind: 'refused', note, worthAnotherTry });
-      },
+      refused: (note, status) => this.#refused(note, status),
       lost: (note) => this.take({ kind: 'lost', note }),
     });
     this.#link = link;
   }
 
+  #refused(note: string, status: number | null): void {
+    // Null: the provider was not reached, and has said nothing.
+    if (status !== null) this.#options.onAnswer(status);
+    const worthAnotherTry = status === null || status === 429 || status >= 500;
+    this.take({ kind: 'refused', note, worthAnotherTry });
+  }
+
   #told(event: ServerEvent): void {
     switch (event.kind) {
       case 'session_created':
-        return this.#expires(event.expiresAtMs);
       case 'session_updated':
+        // Not at the upgrade: OpenAI accepts that with any key.
+        this.#options.onAnswer(101);
         this.#expires(event.expiresAtMs);
+        if (event.kind === 'session_created') return;
         if (this.#session.connection !== 'connecting') return;
         this.take({ kind: 'connected' });
         return this.#side.connected();
@@ -217,7 +221,9 @@ export class Conversation {
       case 'all_words':
       case 'tool_called':
       case 'response_done':
+        return this.#take(event);
       case 'error':
+        if (rejectsKey.test(event.code)) return this.#refused(refusal(401), 401);
         return this.#take(event);
     }
   }

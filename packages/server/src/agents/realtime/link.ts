@@ -2,7 +2,8 @@
  * One connection to a Realtime server: from the upgrade to the close, whichever side it comes from.
  *
  *   connect ──▶ open ──▶ events … ──▶ lost       (told once)
- *        └────▶ refused
+ *        ├────▶ refused
+ *        └────▶ open ──▶ refused      a provider may look at the key only now
  *
  * Bounds: 10 s to connect, 4 MiB a message, 256 KiB of ours that the network has not taken, 30 s without a sign of
  * life of the other side.
@@ -19,11 +20,16 @@ const maxMessageBytes = 4 * 1024 * 1024;
 const maxUnsentBytes = 256 * 1024;
 const maxMalformed = 10;
 const pingEveryMs = 15_000;
+/** "Unauthorized" in IANA's registry of close codes. */
+const closeUnauthorized = 3_000;
 
 export interface LinkWatcher {
   open(): void;
   event(event: ServerEvent): void;
-  /** `status` is the HTTP status of a refused upgrade; null when there was none. The note names no address. */
+  /**
+   * `status` is the HTTP status of a refused upgrade, or the one that a close stands for; null when there was none. The
+   * note names no address.
+   */
   refused(note: string, status: number | null): void;
   lost(note: string): void;
 }
@@ -80,7 +86,10 @@ export function openLink(target: Target, clock: Clock, watcher: LinkWatcher): Li
     alive = true;
   });
   socket.on('error', () => lose(unreachable(opened)));
-  socket.on('close', () => lose(unreachable(opened)));
+  socket.on('close', (code) => {
+    if (code === closeUnauthorized) end(() => watcher.refused(refusal(401), 401));
+    else lose(unreachable(opened));
+  });
 
   async function keepAlive(): Promise<void> {
     while (await clock.sleep(pingEveryMs, over.signal)) {
@@ -117,7 +126,8 @@ function unreachable(opened: boolean): string {
     : 'the realtime provider can not be reached';
 }
 
-function refusal(status: number): string {
+/** What a refusal with an HTTP status is, in words. */
+export function refusal(status: number): string {
   switch (status) {
     case 401:
     case 403:

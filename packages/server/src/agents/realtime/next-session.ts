@@ -228,8 +228,7 @@ function words(draft: Draft, event: Extract<ServerEvent, { kind: 'words' | 'all_
 }
 
 /** What the provider says went wrong ends a session only when it can not go on. */
-const fatal =
-  /^(invalid_api_key|authentication_error|insufficient_quota|account_deactivated|model_not_found)$/;
+const fatal = /^(insufficient_quota|account_deactivated|model_not_found)$/;
 
 function failed(draft: Draft, code: string, causedBy: string | null): void {
   const refusedSession = draft.connection === 'connecting' && code !== 'session_expired';

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { hasOptedOut } from '../../../../src/agents/notes.ts';
 import type { Turn } from '../../../../src/agents/agent.ts';
 import { createRealtimeAgent } from '../../../../src/agents/realtime/realtime-agent.ts';
+import { createKeyWatch, type KeyWatch } from '../../../../src/platform/key-watch.ts';
 import { talk, testClock, type CallOptions } from '../../../conformance/hold-call.ts';
 import type { Law } from '../../../fakes/fixture-speech.ts';
 import type { Model } from '../../../fakes/realtime-session.ts';
@@ -60,6 +61,7 @@ interface CallOnLine extends Omit<CallOptions, 'agent' | 'carrier'> {
   readonly dialect?: 'openai' | 'generic';
   /** Lets the leg's time go on while there is no session. */
   readonly impatient?: boolean;
+  readonly key?: KeyWatch;
   /** Upgrades are answered at this leg time. */
   readonly answeredAtMs?: number;
 }
@@ -80,6 +82,7 @@ async function call(options: CallOnLine = {}) {
   const agent = createRealtimeAgent({
     clock: testClock,
     provider: { dialect, url, apiKey: dialect === 'openai' ? apiKey : null, model: 'm' },
+    ...(options.key === undefined ? {} : { key: options.key }),
   });
   const settled = async () => {
     if ((carrier.lines[0]?.now ?? 0) < answeredAtMs)
@@ -353,10 +356,15 @@ describe('a provider that fails', () => {
     expect(end).toEqual({ kind: 'failed', note: 'the connection to the realtime provider broke' });
   });
 
-  it('at the upgrade: a rejected key is told as that, also by the readiness', async () => {
-    const { end, agent } = await call({ faults: [{ upgrade: 401 }], impatient: true });
-    expect(end).toEqual({ kind: 'failed', note: 'the realtime provider rejected the key (401)' });
-    expect(agent.problems('en-US', 'audio').join()).toContain('TRUNKCALL_REALTIME_API_KEY');
+  it('at the upgrade or behind it: a rejected key is told as that until it is taken, also by the readiness', async () => {
+    const key = createKeyWatch(testClock, 'TRUNKCALL_REALTIME_API_KEY');
+    for (const fault of [{ upgrade: 401 }, { rejectKey: 'error' }, { rejectKey: 'close' }] as const) {
+      const { end, agent, server } = await call({ faults: [fault], impatient: true, key });
+      expect(end).toEqual({ kind: 'failed', note: 'the realtime provider rejected the key (401)' });
+      expect(agent.problems('en-US', 'audio').join()).toContain('TRUNKCALL_REALTIME_API_KEY');
+      expect(server.upgrades).toBe(1);
+    }
+    expect((await call({ key })).agent.problems('en-US', 'audio')).toEqual([]);
   });
 
   it('at the upgrade: a limit or a fault is tried once more', async () => {
