@@ -50,7 +50,8 @@ const speechLimits: Limits = { firstMs: 6_000, nextMs: 4_000 };
 const transcriptionLimits: Limits = { firstMs: 6_000, nextMs: 4_000 };
 /** An answer on the telephone is a few sentences; one that is longer than this has gone astray. */
 const maxAnswerLength = 2_000;
-const maxToolCalls = 4;
+/** Calls of one answer; beyond them only the first call of each tool counts. */
+const maxToolCalls = 20;
 const maxArgumentsLength = 2_000;
 /** Of `/audio/speech` with `response_format` pcm: 16-bit little endian, mono. */
 const speechRate = 24_000;
@@ -105,7 +106,7 @@ export function createOpenAiChat(endpoint: Endpoint): ChatModel {
           { signal: deadline.signal },
         ),
       );
-      yield* answerOf(readWithin(deadline, stream, limits), wholeByName(request.tools));
+      yield* answerOf(readWithin(deadline, stream, limits), request.tools);
     } catch (error) {
       yield noteOf('the chat model', error, deadline);
     } finally {
@@ -127,8 +128,9 @@ function wholeByName(tools: ChatRequest['tools']): ReadonlySet<string> {
 
 async function* answerOf(
   chunks: AsyncIterable<ChatCompletionChunk>,
-  wholeAtOnce: ReadonlySet<string>,
+  tools: ChatRequest['tools'],
 ): AsyncGenerator<AnswerPart> {
+  const wholeAtOnce = wholeByName(tools);
   const calls = new Map<number, ToolCall>();
   const given = new Set<number>();
   let length = 0;
@@ -141,7 +143,7 @@ async function* answerOf(
     length += text.length;
     if (text !== '') yield { kind: 'text', text };
     for (const piece of choice.delta?.tool_calls ?? []) {
-      gather(calls, piece);
+      gather(calls, piece, tools);
       const call = calls.get(piece.index);
       if (call === undefined || given.has(piece.index) || !wholeAtOnce.has(call.name)) continue;
       given.add(piece.index);
@@ -159,14 +161,27 @@ async function* answerOf(
 
 type CallPiece = NonNullable<ChatCompletionChunk.Choice.Delta['tool_calls']>[number];
 
-function gather(calls: Map<number, ToolCall>, { index, id, function: piece }: CallPiece): void {
+function gather(
+  calls: Map<number, ToolCall>,
+  { index, id, function: piece }: CallPiece,
+  tools: ChatRequest['tools'],
+): void {
   const before = calls.get(index) ?? { callId: `call_${index}`, name: '', arguments: '' };
-  if (!calls.has(index) && calls.size >= maxToolCalls) return;
+  if (!calls.has(index) && calls.size >= maxToolCalls && !isFirstOfItsTool(calls, piece?.name, tools)) return;
   calls.set(index, {
     callId: id ?? before.callId,
     name: piece?.name ?? before.name,
     arguments: (before.arguments + (piece?.arguments ?? '')).slice(0, maxArgumentsLength),
   });
+}
+
+/** A wish not to be called again, or the end of the call, is not lost behind notes. */
+function isFirstOfItsTool(
+  calls: ReadonlyMap<number, ToolCall>,
+  name: string | undefined,
+  tools: ChatRequest['tools'],
+): boolean {
+  return tools.some((tool) => tool.name === name) && [...calls.values()].every((call) => call.name !== name);
 }
 
 function toolOf({ name, description, parameters }: ChatRequest['tools'][number]): ChatCompletionFunctionTool {

@@ -98,6 +98,28 @@ describe('the chat model over HTTP', () => {
     expect(server.complaints).toEqual([]);
   });
 
+  it('gives twenty tools of one answer, and behind them the first of each other one', async () => {
+    const note = { name: 'note', arguments: {} };
+    const after = [
+      { name: 'end_call', arguments: { reason: 'done' } },
+      { name: 'unknown', arguments: {} },
+      { name: 'end_call', arguments: { reason: 'other' } },
+      { name: 'opt_out', arguments: {} },
+    ];
+    const { endpoint } = await openAi({
+      chat: () => ({ text: 'Bye.', tools: [...Array.from({ length: 30 }, () => note), ...after] }),
+    });
+    const optOut = { type: 'function', name: 'opt_out', description: 'No.', parameters: { type: 'object' } };
+    const asked: ChatRequest = { ...request, tools: [...request.tools, { ...optOut, type: 'function' }] };
+    const parts = await all(createOpenAiChat(endpoint).answer(asked, never));
+    const calls = parts.flatMap((part) => (part.kind === 'tool' ? [part.call] : []));
+    expect(calls.filter(({ name }) => name === 'note')).toHaveLength(20);
+    expect(calls.slice(20)).toMatchObject([
+      { name: 'end_call', arguments: '{"reason":"done"}' },
+      { name: 'opt_out', arguments: '{}' },
+    ]);
+  });
+
   it.each([
     [429, 'answered 429', 2],
     [500, 'answered 500', 2],
