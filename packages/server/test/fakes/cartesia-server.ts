@@ -6,9 +6,19 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
+import { systemClock } from '../../src/platform/clock.ts';
 import { toneFor } from './openai-server.ts';
 
-export type CartesiaFault = 'hang' | 'drop' | 'malformed' | 'error' | 'empty';
+export type CartesiaFault =
+  | 'hang'
+  | 'drop'
+  /** Little by little, for ever. */
+  | 'drip'
+  /** As fast as it can, until it is canceled. */
+  | 'flood'
+  | 'malformed'
+  | 'error'
+  | 'empty';
 
 export interface CartesiaServer {
   readonly url: string;
@@ -49,8 +59,7 @@ export async function startCartesiaServer(apiKey: string): Promise<CartesiaServe
       if (message['cancel'] === true) return void state.canceled.push(context);
       const problem = used.has(context) ? 'the context is used' : problemIn(message);
       used.add(context);
-      if (problem === null)
-        return speak(socket, context, String(message['transcript']), state.faults.shift() ?? null);
+      if (problem === null) return void speak(socket, context, message, state);
       state.complaints.push(problem);
       socket.send(JSON.stringify({ type: 'error', done: true, context_id: context, message: problem }));
     });
@@ -67,15 +76,32 @@ function problemIn(message: Readonly<Record<string, unknown>>): string | null {
   return JSON.stringify(format) === JSON.stringify(expected) ? null : 'unknown format';
 }
 
-function speak(socket: WebSocket, context: string, text: string, fault: CartesiaFault | null): void {
+/** Between two drops of a drip. */
+const dripMs = 20;
+
+async function speak(
+  socket: WebSocket,
+  context: string,
+  { transcript: text }: Readonly<Record<string, unknown>>,
+  { faults, canceled }: CartesiaServer,
+): Promise<void> {
+  const fault = faults.shift() ?? null;
   const send = (message: object) => socket.send(JSON.stringify({ ...message, context_id: context }));
-  const bytes = Buffer.from(toneFor(text, 8_000).buffer);
+  const bytes = Buffer.from(toneFor(String(text), 8_000).buffer);
   const half = Math.floor(bytes.length / 4) * 2;
   if (fault === 'malformed') return socket.send('not json');
   if (fault === 'error') return send({ type: 'error', done: true, status_code: 500, message: 'no' });
   if (fault !== 'empty')
     send({ type: 'chunk', done: false, data: bytes.subarray(0, half).toString('base64') });
   if (fault === 'hang') return;
+  if (fault === 'drip' || fault === 'flood') {
+    const data = Buffer.alloc(fault === 'drip' ? 2 : 480_000).toString('base64');
+    while (socket.readyState === socket.OPEN && !canceled.includes(context)) {
+      send({ type: 'chunk', done: false, data });
+      await systemClock.sleep(fault === 'drip' ? dripMs : 0);
+    }
+    return;
+  }
   if (fault === 'drop') return socket.terminate();
   if (fault !== 'empty') send({ type: 'chunk', done: false, data: bytes.subarray(half).toString('base64') });
   send({ type: 'done', done: true });

@@ -8,6 +8,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../src/platform/clock.ts';
 
+/** Between two drops of a drip. */
+const dripMs = 20;
 /** How late a late answer is. */
 const lateMs = 600;
 
@@ -37,7 +39,12 @@ export type Fault =
   | 'hang'
   | 'drop'
   | 'drop_tools'
+  /** It stops in the middle, and the connection stays. */
+  | 'stall'
+  /** It goes on for ever in the middle, without saying anything. */
   | 'drip'
+  /** It thinks, for ever. */
+  | 'think'
   | 'malformed'
   | 'empty'
   | 'late';
@@ -221,21 +228,24 @@ async function writeChat(
   fault: Fault | null,
 ): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  const send = (choice: unknown) => {
+  const send = (choice: unknown): boolean => {
     const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [choice] };
-    response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+    return response.write(`data: ${JSON.stringify(chunk)}\n\n`);
   };
   send({ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null });
+  const think = () => send({ index: 0, delta: { reasoning_content: 'Hmm. ' }, finish_reason: null });
+  if (fault === 'think') return dripping(response, think);
   // Words as they come from a model: pieces that know nothing of sentences.
   const pieces = text.match(/.{1,7}/gsu) ?? [];
   const cut =
-    fault === 'drop' || fault === 'drip' || fault === 'malformed'
+    fault === 'drop' || fault === 'stall' || fault === 'drip' || fault === 'malformed'
       ? Math.ceil(pieces.length / 2)
       : pieces.length;
   for (const content of pieces.slice(0, cut)) send({ index: 0, delta: { content }, finish_reason: null });
   if (fault === 'drop') return void response.write('', () => response.destroy());
   if (fault === 'malformed') return void response.end('data: {"choices": [\n\n');
-  if (fault === 'drip') return;
+  if (fault === 'stall') return;
+  if (fault === 'drip') return dripping(response, think);
   for (const [index, { name, arguments: args }] of tools.entries()) {
     const whole = JSON.stringify(args);
     const half = Math.ceil(whole.length / 2);
@@ -256,6 +266,11 @@ async function writeChat(
   if (fault === 'drop_tools') return void response.write('', () => response.destroy());
   send({ index: 0, delta: {}, finish_reason: tools.length > 0 ? 'tool_calls' : 'stop' });
   response.end('data: [DONE]\n\n');
+}
+
+/** Gives drop after drop, until whoever reads has gone. */
+async function dripping(response: ServerResponse, drop: () => boolean): Promise<void> {
+  while (!response.destroyed && drop()) await systemClock.sleep(dripMs);
 }
 
 async function readTranscription(request: IncomingMessage, body: Buffer): Promise<Int16Array> {
@@ -316,7 +331,8 @@ async function writeSpeech(
   const half = Math.floor(bytes.length / 4) * 2 + 1;
   if (fault === 'drop') return void response.write(bytes.subarray(0, half), () => response.destroy());
   response.write(bytes.subarray(0, half));
-  if (fault === 'drip') return;
+  if (fault === 'stall') return;
+  if (fault === 'drip') return dripping(response, () => response.write(Buffer.alloc(2)));
   response.end(bytes.subarray(half));
 }
 

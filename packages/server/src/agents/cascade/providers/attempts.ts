@@ -15,6 +15,8 @@ export class Deadline {
   readonly #own = new AbortController();
   /** Whether a step took too long. */
   expired = false;
+  /** How long the provider was waited for so far, milliseconds. */
+  waitedMs = 0;
 
   constructor(clock: Clock, parent: AbortSignal) {
     this.#clock = clock;
@@ -30,6 +32,7 @@ export class Deadline {
   /** Settles as `step`, which must heed the signal, or rejects when it aborts. */
   async within<T>(ms: number, step: Promise<T>): Promise<T> {
     const done = new AbortController();
+    const sinceMs = this.#clock.monotonic();
     void this.#clock.sleep(ms, done.signal).then((late) => {
       if (!late) return;
       this.expired = true;
@@ -40,6 +43,7 @@ export class Deadline {
       return await Promise.race([step, aborted]);
     } finally {
       done.abort();
+      this.waitedMs += this.#clock.monotonic() - sinceMs;
     }
   }
 
@@ -63,23 +67,33 @@ function whenAborted(signal: AbortSignal, done: AbortSignal): Promise<never> {
 
 /** How long a provider may take. */
 export interface Limits {
-  /** For the first part, milliseconds: models think before they write. */
+  /** Until the first part that is of use, milliseconds: models think before they write. */
   readonly firstMs: number;
   /** Between two parts, milliseconds. */
   readonly nextMs: number;
+  /** For all of it, milliseconds: a stream may go on and say nothing. */
+  readonly totalMs: number;
 }
 
-/** Reads a stream part by part, each within its limit. */
+/**
+ * Reads a stream part by part, each within its limit. What was waited with the deadline before counts, as the wait
+ * for a connection. `ofUse` tells parts for which somebody waits from signs of life.
+ */
 export async function* readWithin<T>(
   deadline: Deadline,
   source: AsyncIterable<T>,
-  { firstMs, nextMs }: Limits,
+  { firstMs, nextMs, totalMs }: Limits,
+  ofUse: (part: T) => boolean = () => true,
 ): AsyncGenerator<T> {
   const iterator = source[Symbol.asyncIterator]();
+  let begun = false;
   try {
-    for (let limitMs = firstMs; ; limitMs = nextMs) {
+    for (;;) {
+      const leftMs = (limitMs: number) => Math.max(0, limitMs - deadline.waitedMs);
+      const limitMs = begun ? Math.min(nextMs, leftMs(totalMs)) : leftMs(firstMs);
       const next = await deadline.within(limitMs, iterator.next());
       if (next.done === true) return;
+      begun ||= ofUse(next.value);
       yield next.value;
     }
   } finally {

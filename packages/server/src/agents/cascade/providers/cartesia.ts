@@ -30,7 +30,7 @@ export interface CartesiaOptions {
 
 /** The protocol as it was then; newer versions of it are asked for by name. */
 const protocolVersion = '2026-03-01';
-const defaultLimits: Limits = { firstMs: 6_000, nextMs: 4_000 };
+const defaultLimits: Limits = { firstMs: 6_000, nextMs: 4_000, totalMs: 60_000 };
 /** Sound of one sentence, bytes. */
 const maxSoundBytes = 2 * lineRate * 90;
 
@@ -45,7 +45,7 @@ class CartesiaSpeaker implements Speaker {
   readonly #language: string;
   readonly #voice: string;
   readonly #signal: AbortSignal;
-  readonly #contexts = new Map<string, Pipe<SoundPart>>();
+  readonly #contexts = new Map<string, { readonly sound: Pipe<SoundPart>; bytes: number }>();
   #socket: WebSocket | null = null;
   #count = 0;
 
@@ -70,7 +70,7 @@ class CartesiaSpeaker implements Speaker {
     const deadline = new Deadline(clock, AbortSignal.any([signal, this.#signal]));
     const context = `s${(this.#count += 1)}`;
     const sound = new Pipe<SoundPart>();
-    this.#contexts.set(context, sound);
+    this.#contexts.set(context, { sound, bytes: 0 });
     let complete = false;
     try {
       const socket = this.#socket ?? (await this.#connect(deadline, limits.firstMs));
@@ -83,7 +83,7 @@ class CartesiaSpeaker implements Speaker {
         output_format: { container: 'raw', encoding: 'pcm_s16le', sample_rate: lineRate },
         continue: false,
       });
-      yield* bounded(readWithin(deadline, sound, limits));
+      yield* someSound(readWithin(deadline, sound, limits));
       complete = true;
     } catch {
       yield failed(deadline.expired ? 'the voice took too long' : 'the voice can not be reached');
@@ -116,35 +116,45 @@ class CartesiaSpeaker implements Speaker {
 
   #take(message: Readonly<Record<string, unknown>>): void {
     const { context_id: context, type, data } = message;
-    const sound = typeof context === 'string' ? this.#contexts.get(context) : undefined;
-    if (sound === undefined) return;
-    if (type === 'chunk' && typeof data === 'string') sound.push({ kind: 'sound', pcm: samplesIn(data) });
+    const making = typeof context === 'string' ? this.#contexts.get(context) : undefined;
+    if (typeof context !== 'string' || making === undefined) return;
+    const { sound } = making;
+    if (type === 'chunk' && typeof data === 'string') {
+      const pcm = samplesIn(data);
+      making.bytes += pcm.byteLength;
+      if (making.bytes > maxSoundBytes) return this.#tooMuch(context, sound);
+      sound.push({ kind: 'sound', pcm });
+    }
     if (type === 'error') sound.push(failed('the voice reported an error'));
     if (type === 'done' || type === 'error') sound.close();
   }
 
+  /** Counted as it comes: the sound is made faster than it is played, and waits here. */
+  #tooMuch(context: string, sound: Pipe<SoundPart>): void {
+    this.#contexts.delete(context);
+    if (this.#socket !== null) sendTo(this.#socket, { context_id: context, cancel: true });
+    sound.push(failed('the voice gave too much sound'));
+    sound.close();
+  }
+
   #gone(): void {
     this.#socket = null;
-    for (const sound of this.#contexts.values()) {
+    for (const { sound } of this.#contexts.values()) {
       sound.push(failed('the voice broke off'));
       sound.close();
     }
   }
 }
 
-/** No more sound than a sentence can have, and some at all. */
-async function* bounded(parts: AsyncIterable<SoundPart>): AsyncGenerator<SoundPart> {
-  let bytes = 0;
+/** Fails when there is none. */
+async function* someSound(parts: AsyncIterable<SoundPart>): AsyncGenerator<SoundPart> {
+  let any = false;
   for await (const part of parts) {
-    if (part.kind === 'sound') bytes += 2 * part.pcm.length;
-    if (bytes > maxSoundBytes) {
-      yield failed('the voice gave too much sound');
-      return;
-    }
     yield part;
     if (part.kind === 'failed') return;
+    any ||= part.pcm.length > 0;
   }
-  if (bytes === 0) yield failed('the voice gave no sound');
+  if (!any) yield failed('the voice gave no sound');
 }
 
 function samplesIn(base64: string): Int16Array {

@@ -41,13 +41,12 @@ export interface Endpoint {
   readonly model: string;
   /** Told whether the provider takes the key. */
   readonly key?: KeyWatch;
-  /** How long to wait for the first part, and for each later one, milliseconds. */
   readonly limits?: Limits;
 }
 
-const chatLimits: Limits = { firstMs: 8_000, nextMs: 5_000 };
-const speechLimits: Limits = { firstMs: 6_000, nextMs: 4_000 };
-const transcriptionLimits: Limits = { firstMs: 6_000, nextMs: 4_000 };
+const chatLimits: Limits = { firstMs: 8_000, nextMs: 5_000, totalMs: 30_000 };
+const speechLimits: Limits = { firstMs: 6_000, nextMs: 4_000, totalMs: 60_000 };
+const transcriptionMs = 6_000;
 /** An answer on the telephone is a few sentences; one that is longer than this has gone astray. */
 const maxAnswerLength = 2_000;
 /** Calls of one answer; beyond them only the first call of each tool counts. */
@@ -106,7 +105,7 @@ export function createOpenAiChat(endpoint: Endpoint): ChatModel {
           { signal: deadline.signal },
         ),
       );
-      yield* answerOf(readWithin(deadline, stream, limits), request.tools);
+      yield* answerOf(readWithin(deadline, stream, limits, isSaid), request.tools);
     } catch (error) {
       yield noteOf('the chat model', error, deadline);
     } finally {
@@ -124,6 +123,12 @@ function wholeByName(tools: ChatRequest['tools']): ReadonlySet<string> {
     return properties !== undefined && Object.keys(properties).length === 0;
   };
   return new Set(tools.filter(takesNothing).map(({ name }) => name));
+}
+
+/** Words or tools. What a model thinks before them comes in chunks, too, and nobody hears of it. */
+function isSaid({ choices }: ChatCompletionChunk): boolean {
+  const delta = choices[0]?.delta;
+  return (delta?.content ?? '') !== '' || (delta?.tool_calls ?? []).length > 0;
 }
 
 async function* answerOf(
@@ -209,7 +214,7 @@ function messageOf(message: ChatMessage): ChatCompletionMessageParam[] {
 
 export function createOpenAiTranscriber(endpoint: Endpoint): Transcriber {
   const client = clientOf(endpoint);
-  const limits = endpoint.limits ?? transcriptionLimits;
+  const limitMs = endpoint.limits?.firstMs ?? transcriptionMs;
 
   async function once(codes: Uint8Array, sound: CallSound, model: string, signal: AbortSignal) {
     const deadline = new Deadline(endpoint.clock, signal);
@@ -217,7 +222,7 @@ export function createOpenAiTranscriber(endpoint: Endpoint): Transcriber {
       const file = await toFile(waveOf(codes, sound.law), 'speech.wav', { type: 'audio/wav' });
       const language = new Intl.Locale(sound.locale).language;
       const answer: unknown = await deadline.within(
-        limits.firstMs,
+        limitMs,
         client.audio.transcriptions.create(
           { file, model, language, response_format: 'json' },
           { signal: deadline.signal },

@@ -27,7 +27,7 @@ import {
 } from '../../../fakes/openai-server.ts';
 
 const key = 'sk-very-secret';
-const limits = { firstMs: 400, nextMs: 400 };
+const limits = { firstMs: 400, nextMs: 400, totalMs: 800 };
 const never = new AbortController().signal;
 
 const open: { close(): Promise<void> }[] = [];
@@ -125,6 +125,7 @@ describe('the chat model over HTTP', () => {
     [500, 'answered 500', 2],
     [401, 'answered 401', 2],
     ['hang', 'took too long', 2],
+    ['think', 'took too long', 2],
   ] as const)('fails after two tries when nothing comes: %s', async (fault, note, tries) => {
     const { server, endpoint } = await openAi();
     server.faults.chat.push(fault, fault);
@@ -133,7 +134,7 @@ describe('the chat model over HTTP', () => {
     expect(server.requests.chat).toBe(tries);
   });
 
-  it.each(['drop', 'drip', 'malformed'] as const)(
+  it.each(['drop', 'stall', 'drip', 'malformed'] as const)(
     'does not try again what broke off in the middle: %s',
     async (fault) => {
       const { server, endpoint } = await openAi({ chat: () => ({ text: 'One two three four five six.' }) });
@@ -198,7 +199,7 @@ describe('the voice over HTTP', () => {
     },
   );
 
-  it.each(['drop', 'drip'] as const)('says that the sound broke off: %s', async (fault) => {
+  it.each(['drop', 'stall', 'drip'] as const)('says that the sound broke off: %s', async (fault) => {
     const { server, endpoint } = await openAi();
     server.faults.speak.push(fault);
     const parts = await speak(
@@ -253,6 +254,24 @@ describe('the voice over a WebSocket', () => {
     expect(noteIn(await all(speaker.speak('Well again.', never)))).toEqual([]);
     expect(server.connections).toBe(2);
   });
+
+  it.each([
+    ['drip', 'the voice took too long'],
+    ['flood', 'the voice gave too much sound'],
+  ] as const)('ends and cancels a sentence without an end: %s', async (fault, note) => {
+    const { server, speaker } = await cartesia();
+    server.faults.push(fault);
+    const parts = speaker.speak('On and on.', never)[Symbol.asyncIterator]();
+    const first = await parts.next();
+    // Whoever plays it takes no more for now; what comes meanwhile has a bound.
+    if (fault === 'flood') await until(() => server.canceled.length === 1);
+    const rest = await all({ [Symbol.asyncIterator]: () => parts });
+    expect([first.value, ...rest].at(-1)).toEqual({ kind: 'failed', note });
+    expect(joined(rest.slice(0, -1)).length).toBeLessThan(8_000 * 90);
+    await until(() => server.canceled.length === 1);
+    expect(noteIn(await all(speaker.speak('Well again.', never)))).toEqual([]);
+    expect(server.connections).toBe(1);
+  });
 });
 
 const words = 'these were the words';
@@ -273,7 +292,7 @@ describe('the transcriber over HTTP', () => {
       recognise: (samples) => `${words} ${lengths.push(samples.length)}`,
     });
     server.faults.transcribe.push('late');
-    const patient = { ...endpoint, limits: { firstMs: 5_000, nextMs: 5_000 } };
+    const patient = { ...endpoint, limits: { firstMs: 5_000, nextMs: 5_000, totalMs: 5_000 } };
     const transcription = createOpenAiTranscriber(patient).open(sound, null, never);
     feed(transcription);
     const first = transcription.end();
