@@ -5,8 +5,11 @@
  *   Finalize (segment is over) ▶           `from_finalize`
  *                             ◀ Results
  *
- * The sound goes out while the callee speaks, so the words are there when the voice pauses. A connection that breaks
- * is made once more, with the segment that was being heard.
+ * The sound goes out while the callee speaks, so the words are there when the voice pauses. Nothing may answer
+ * Finalize when all that was heard is final already: words that are there, and grow no more, are the words.
+ *
+ * A connection that breaks is made once more, with the segment that was being heard. Should that fail as well, the
+ * words that came before it are the words.
  */
 import type WebSocket from 'ws';
 import type { Clock } from '../../../platform/clock.ts';
@@ -29,6 +32,11 @@ export interface DeepgramOptions {
   readonly limitMs?: number;
 }
 
+/** Words that have not grown for so long after Finalize are complete, milliseconds. */
+const settledAfterMs = 400;
+/** The regions that the provider tells apart, of the languages that we speak. It refuses every other one. */
+const regions = ['en-AU', 'en-GB', 'en-IN', 'en-NZ', 'en-US', 'es-419'];
+
 export function createDeepgramTranscriber(options: DeepgramOptions): Transcriber {
   return {
     open: (sound, model, signal) =>
@@ -40,7 +48,7 @@ function urlFor({ url }: DeepgramOptions, { locale, law }: CallSound, model: str
   const target = new URL(url);
   const query = {
     model,
-    language: locale,
+    language: regions.includes(locale) ? locale : new Intl.Locale(locale).language,
     encoding: law === 'mu' ? 'mulaw' : 'alaw',
     sample_rate: '8000',
     channels: '1',
@@ -87,7 +95,8 @@ class DeepgramTranscription implements Transcription {
 
   end(): Promise<Transcribed> {
     const codes = this.#recorder.end();
-    const words = this.#before.then(() => this.#finish(codes));
+    const heardBy = this.#socket;
+    const words = this.#before.then(() => this.#finish(codes, heardBy));
     this.#before = words;
     return words;
   }
@@ -95,29 +104,32 @@ class DeepgramTranscription implements Transcription {
   close(): void {
     this.#closed = true;
     if (this.#socket !== null) sendTo(this.#socket, { type: 'CloseStream' });
-    this.#socket?.terminate();
     this.#gone();
   }
 
-  async #finish(codes: Uint8Array): Promise<Transcribed> {
+  /** `heardBy`: the connection that has the sound of the segment already. */
+  async #finish(codes: Uint8Array, heardBy: WebSocket | null): Promise<Transcribed> {
+    let before: string[] = [];
     for (let tries = 0; tries < 2 && !this.#closed; tries += 1) {
-      const late = this.#socket === null;
-      if (late) await this.#connected();
+      await this.#connected();
       const socket = this.#socket;
       if (socket === null) continue;
-      // The segment was over before there was a connection.
-      if (late) sendTo(socket, codes);
-      if (await this.#finalize(socket)) return this.#takeWords();
-      socket.terminate();
-      this.#gone();
-      this.#words = [];
+      if (socket !== heardBy) {
+        // It hears the segment from its beginning, and gives these words again.
+        before = this.#takeWords(before);
+        sendTo(socket, codes);
+      }
+      if (await this.#finalize(socket)) return wordsOf(this.#takeWords([]));
+      if (this.#socket === socket) this.#gone();
     }
-    return failed('the transcriber can not be reached, broke off, or took too long');
+    const words = this.#takeWords(before);
+    return words.length > 0
+      ? wordsOf(words)
+      : failed('the transcriber can not be reached, broke off, or took too long');
   }
 
-  #takeWords(): Transcribed {
-    const text = this.#words.splice(0).join(' ');
-    return { kind: 'words', text };
+  #takeWords(otherwise: string[]): string[] {
+    return this.#words.length === 0 ? otherwise : this.#words.splice(0);
   }
 
   /** Asks for the words; true when they are complete, false when they do not come. */
@@ -128,10 +140,19 @@ class DeepgramTranscription implements Transcription {
     });
     sendTo(socket, { type: 'Finalize' });
     const late = this.#options.clock.sleep(this.#limitMs, done.signal).then(() => false);
-    const answer = await Promise.race([complete, late]);
+    const answer = await Promise.race([complete, late, this.#settled(done.signal)]);
     done.abort();
     this.#finalized = null;
     return answer;
+  }
+
+  /** Resolves `true` when there are words, and no more of them come. */
+  async #settled(signal: AbortSignal): Promise<boolean> {
+    for (;;) {
+      const { length } = this.#words;
+      if (!(await this.#options.clock.sleep(settledAfterMs, signal))) return false;
+      if (length > 0 && this.#words.length === length) return true;
+    }
   }
 
   #connected(): Promise<void> {
@@ -147,13 +168,13 @@ class DeepgramTranscription implements Transcription {
     const deadline = new Deadline(clock, this.#signal);
     const headers: Record<string, string> = apiKey === null ? {} : { Authorization: `Token ${apiKey}` };
     let socket: WebSocket | null = null;
-    // Of a connection that has another one in its place nothing is wanted.
+    // Of a connection that has another one in its place, or none, nothing is wanted.
     const gone = () => {
       if (this.#socket === socket) this.#gone();
     };
     try {
       socket = await connect(this.#url, headers, deadline, this.#limitMs, {
-        message: (message) => this.#take(message),
+        message: (message) => (this.#socket === socket ? this.#take(message) : undefined),
         broken: gone,
         closed: gone,
         answered: (status) => key?.saw(status),
@@ -182,9 +203,14 @@ class DeepgramTranscription implements Transcription {
   }
 
   #gone(): void {
+    this.#socket?.terminate();
     this.#socket = null;
     this.#finalized?.(false);
   }
+}
+
+function wordsOf(words: readonly string[]): Transcribed {
+  return { kind: 'words', text: words.join(' ') };
 }
 
 function transcriptIn(channel: unknown): string | null {

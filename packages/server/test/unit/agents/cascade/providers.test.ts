@@ -323,7 +323,11 @@ describe('the transcriber over HTTP', () => {
 });
 
 describe('the transcriber over a WebSocket', () => {
-  async function deepgram(law: 'mu' | 'a' = 'mu', faults: readonly DeepgramFault[] = []) {
+  async function deepgram(
+    law: 'mu' | 'a' = 'mu',
+    faults: readonly DeepgramFault[] = [],
+    { locale = 'en-US', limitMs = 400 } = {},
+  ) {
     const heard: number[] = [];
     const server = await opened(
       startDeepgramServer(key, (samples) => {
@@ -337,9 +341,9 @@ describe('the transcriber over a WebSocket', () => {
       url: server.url,
       apiKey: key,
       model: 'nova',
-      limitMs: 400,
+      limitMs,
     });
-    const transcription = transcriber.open({ locale: 'en-US', law }, null, never);
+    const transcription = transcriber.open({ locale, law }, null, never);
     return { server, heard, transcription };
   }
 
@@ -355,7 +359,7 @@ describe('the transcriber over a WebSocket', () => {
     transcription.close();
   });
 
-  it.each(['refuse', 'hang', 'drop', 'malformed', 'missing', 'error'] as const)(
+  it.each(['refuse', 'hang', 'drop', 'malformed', 'missing', 'error', 'early_error'] as const)(
     'connects once more with the segment, then fails: %s',
     async (fault) => {
       const once = await deepgram('mu', [fault]);
@@ -371,6 +375,56 @@ describe('the transcriber over a WebSocket', () => {
       twice.transcription.close();
     },
   );
+
+  it.each([
+    ['es-MX', 'es'],
+    ['es-419', 'es-419'],
+    ['en-GB', 'en-GB'],
+    ['en-CA', 'en'],
+  ])('asks for a language that the provider knows: %s', async (locale, language) => {
+    const { server, transcription } = await deepgram('mu', [], { locale });
+    feed(transcription);
+    expect(await transcription.end()).toEqual({ kind: 'words', text: words });
+    expect(server).toMatchObject({ languages: [language], complaints: [] });
+    transcription.close();
+  });
+
+  it('takes words that were final before it asked, though nothing answers', async () => {
+    const { server, transcription } = await deepgram('mu', ['final'], { limitMs: 5_000 });
+    for (const _ of [1, 2]) {
+      feed(transcription);
+      expect(await transcription.end()).toEqual({ kind: 'words', text: words });
+    }
+    expect(server.connections).toBe(1);
+    transcription.close();
+  });
+
+  it('keeps the words that it has when no connection gives them again, and gives none of them twice', async () => {
+    const once = await deepgram('mu', ['half', 'refuse']);
+    feed(once.transcription);
+    expect(await once.transcription.end()).toEqual({ kind: 'words', text: 'these were' });
+    feed(once.transcription);
+    expect(await once.transcription.end()).toEqual({ kind: 'words', text: words });
+    once.transcription.close();
+    const again = await deepgram('mu', ['half']);
+    feed(again.transcription);
+    expect(await again.transcription.end()).toEqual({ kind: 'words', text: words });
+    again.transcription.close();
+  });
+
+  it('ends a connection that reported an error, and takes no words from it', async () => {
+    const { server, transcription } = await deepgram('mu', ['early_error']);
+    await until(() => server.open === 1);
+    feed(transcription);
+    await until(() => server.open === 0);
+    for (const _ of [1, 2]) {
+      feed(transcription);
+      expect(await transcription.end()).toEqual({ kind: 'words', text: words });
+    }
+    expect(server).toMatchObject({ connections: 2, open: 1 });
+    transcription.close();
+    await until(() => server.open === 0);
+  });
 });
 
 function joined(parts: readonly SoundPart[]): Int16Array {
