@@ -71,6 +71,10 @@ function unreachable(): never {
 
 export const read = <T>(path: string): Promise<T> => ask<T>('GET', path);
 
+/** Whether the one who asks may not see it, or not any more: what an earlier answer said must not be shown either. */
+export const isRefused = (error: unknown): boolean =>
+  error instanceof ApiError && [401, 403, 404].includes(error.status);
+
 /** `?` and the parameters that are there, or nothing. */
 export function query(parameters: Readonly<Record<string, string | null | undefined>>): string {
   const given = Object.entries(parameters).flatMap(([name, value]): [string, string][] =>

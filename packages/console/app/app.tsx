@@ -2,11 +2,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { Route, Routes, useLocation } from 'react-router';
 import { ApiError } from './api.ts';
+import { forgetAll } from './client.ts';
 import { Join } from './pages/join.tsx';
 import { SignIn } from './pages/sign-in.tsx';
 import { Boundary } from './parts/boundary.tsx';
 import { Failure, Loading, NotFound } from './parts/page.tsx';
-import { PlaceContext, sessionKey, useSessionQuery, type Place } from './session.tsx';
+import { PlaceContext, useSessionQuery, type Place } from './session.tsx';
 import { Shell } from './shell.tsx';
 
 const Overview = lazy(() => import('./pages/overview.tsx'));
@@ -60,13 +61,13 @@ function Inside() {
   }, [here]);
 
   const signedOut = query.error instanceof ApiError && query.error.status === 401;
-  if (signedOut) return <SignIn onDone={() => void client.resetQueries({ queryKey: sessionKey })} />;
+  if (signedOut) return <SignIn onDone={() => forgetAll(client)} />;
   if (query.error !== null && place === null)
     return <Failure error={query.error} onRetry={() => void query.refetch()} />;
   if (place === null) return <Loading />;
   return (
     <PlaceContext value={place}>
-      <Shell>
+      <Shell key={place.session.person.id}>
         <Boundary fallback={<Failure error={null} />} resetKey={pathname}>
           <Suspense fallback={<Loading />}>
             <Routes>

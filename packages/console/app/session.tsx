@@ -3,8 +3,7 @@ import type { ConsoleAccount, ConsoleAction, ConsoleSession } from '@trunkcall/c
 import { useQuery } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
 import { read } from './api.ts';
-
-export const sessionKey = ['session'] as const;
+import { sessionKey } from './client.ts';
 
 export const useSessionQuery = () =>
   useQuery({ queryKey: sessionKey, queryFn: () => read<ConsoleSession>('/session'), staleTime: 60_000 });

@@ -4,9 +4,10 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { OperatorAccount, OperatorList } from '@trunkcall/contract';
 import { useState } from 'react';
 import { ask, read } from '../api.ts';
+import { sessionKey } from '../client.ts';
 import { Dialog, DialogForm } from '../parts/dialog.tsx';
 import { Failure, Loaded, Page, Scroll, State } from '../parts/page.tsx';
-import { sessionKey, usePlace } from '../session.tsx';
+import { usePlace } from '../session.tsx';
 import { show, text } from '../text.ts';
 
 const { accounts: words } = text;

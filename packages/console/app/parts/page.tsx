@@ -1,7 +1,7 @@
 import { Alert, Button, Center, Group, Loader, Stack, Text, Title } from '@mantine/core';
 import { useEffect, type ReactNode } from 'react';
 import { Link } from 'react-router';
-import { ApiError } from '../api.ts';
+import { ApiError, isRefused } from '../api.ts';
 import { text } from '../text.ts';
 
 /** A page: its title, what can be done on it, its content. */
@@ -106,7 +106,7 @@ export function Loaded<T>({
   readonly query: { data: T | undefined; error: unknown; refetch: () => unknown };
   readonly children: (data: T) => ReactNode;
 }) {
-  if (query.data !== undefined) return children(query.data);
+  if (query.data !== undefined && !isRefused(query.error)) return children(query.data);
   if (query.error !== null) return <Failure error={query.error} onRetry={() => void query.refetch()} />;
   return <Loading />;
 }
