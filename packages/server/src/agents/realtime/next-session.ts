@@ -29,7 +29,7 @@ import type { Draft, Effect, Plan, Session } from './session.ts';
 import { fireTimers } from './timers.ts';
 import { correctHistory, noteOptOut, responseDone } from './tool-use.ts';
 import { changeTurn } from './turn-order.ts';
-import { addWords, orphan, playedOut, queueSound, setWords, wasCut } from './voice.ts';
+import { addWords, orphan, playedOut, queueSound, restart, setWords, wasCut } from './voice.ts';
 
 /** What a session of the server is about, with what was played and heard by then. */
 export type SessionEvent =
@@ -207,13 +207,15 @@ function responseCreated(draft: Draft, responseId: string): void {
 }
 
 function sound(draft: Draft, event: Extract<ServerEvent, { kind: 'audio' }>, playedMs: number): void {
-  const { voice, mutedId } = draft;
   draft.responseAtMs = draft.atMs;
-  if (event.responseId === mutedId || event.audio.length === 0) return;
-  const waitingMs = voice.cut === null ? Math.max(0, voice.baseMs + voice.queuedMs - playedMs) : 0;
+  if (event.responseId === draft.mutedId || event.audio.length === 0) return;
+  const { voice, playing } = draft;
+  // Others play on the line as well while we are silent, such as the ringing of a transfer.
+  const base = playing || voice.cut !== null ? voice : restart(voice, playedMs);
+  const waitingMs = base.cut === null ? Math.max(0, base.baseMs + base.queuedMs - playedMs) : 0;
   const lastsMs = event.audio.length / bytesPerMs;
   startTurn(draft, { key: event.itemId, speaker: 'bot', offsetMs: draft.atMs + waitingMs });
-  draft.voice = queueSound(voice, event, lastsMs);
+  draft.voice = queueSound(base, event, lastsMs);
   draft.playedOutAtMs = draft.atMs + waitingMs + lastsMs;
   draft.playing = draft.voiceCame = true;
   answerCame(draft, event.itemId);

@@ -24,7 +24,7 @@ export interface Message {
 export interface Voice {
   /** Oldest first. */
   readonly messages: readonly Message[];
-  /** Queued since the queue was last dropped, milliseconds. */
+  /** Queued since the queue was last empty, milliseconds. */
   readonly queuedMs: number;
   /** What was played on the leg before that, milliseconds. */
   readonly baseMs: number;
@@ -91,6 +91,11 @@ export function playedOut(voice: Voice): { voice: Voice; heard: readonly HeardMe
 /** The queue is being dropped; what is queued from now on comes behind. */
 export function cutOff(voice: Voice): Voice {
   return { ...voice, messages: [], queuedMs: 0, cut: voice.messages };
+}
+
+/** The queue is empty, and so much has been played on the leg, not all of it ours. */
+export function restart(voice: Voice, playedMs: number): Voice {
+  return { ...voice, queuedMs: 0, baseMs: playedMs };
 }
 
 /** The queue was dropped when so much had been played on the leg. */

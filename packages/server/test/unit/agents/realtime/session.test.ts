@@ -525,6 +525,15 @@ describe('an interruption (R3)', () => {
     ]);
   });
 
+  it('counts from where our sound began, whatever else was played on the line before', () => {
+    const driven = answered().respond('r1', 'one two').take({ kind: 'played_out', mark: 1 });
+    // Two seconds of ours, and twenty of a ringing tone.
+    calleeSpeaks(driven, 'c1').respond('r2', 'three four five six', 22_000);
+    driven.take({ kind: 'speech_started', itemId: 'c2', startedAtMs: null });
+    driven.take({ kind: 'cleared', playedMs: 24_000 });
+    expect(cuts(driven)).toMatchObject([{ item_id: 'r2_item', audio_end_ms: 2_000 }]);
+  });
+
   it('of sound that was all played truncates nothing', () => {
     const driven = answered().respond('r1', 'one two');
     driven.take({ kind: 'speech_started', itemId: 'c1', startedAtMs: null });
