@@ -29,6 +29,7 @@ const noticedAfterMs = 300;
 export function speechStarted(draft: Draft, itemId: string, startedAtMs: number | null): void {
   const key = itemId === '' ? `speech_${draft.atMs}` : itemId;
   draft.calleeSpeaking = true;
+  draft.speakingSinceMs = draft.atMs;
   draft.waiting = null;
   forgetTransfer(draft);
   draft.lastCallee = key;
@@ -105,7 +106,7 @@ export function metMachine(draft: Draft): void {
     draft.machineAtMs = draft.atMs;
     draft.wanted = null;
   }
-  if (draft.beeped) leaveMessage(draft);
+  if (draft.beeped && draft.machine !== 'leaving_message') leaveMessage(draft);
 }
 
 /** A sentence said over and over again comes from a machine: we wrap up rather than talk to it for ever. */
@@ -164,13 +165,17 @@ export function keysEntered(draft: Draft): void {
 export function sounded(draft: Draft, kind: 'beep' | 'information_tone'): void {
   noticeAnswer(draft, { kind });
   if (treatmentNow(draft) === 'talk') return;
+  const first = kind === 'beep' && !draft.beeped;
   draft.beeped ||= kind === 'beep';
+  // Nothing of what was said before the beep is recorded.
+  if (first && draft.machine === 'leaving_message') return leaveMessage(draft);
   metMachine(draft);
 }
 
+/** Begins the message, or begins it anew. */
 export function leaveMessage(draft: Draft): void {
-  if (draft.machine === 'leaving_message') return;
   draft.machine = 'leaving_message';
+  if (draft.asked?.wanted === 'message' && draft.responseId === null) return;
   draft.ending = null;
   interrupt(draft, false);
   want(draft, 'message');

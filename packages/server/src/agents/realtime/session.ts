@@ -98,6 +98,7 @@ export interface Session {
   /** The model has been heard, or at least sent sound or words. */
   readonly voiceCame: boolean;
   readonly calleeSpeaking: boolean;
+  readonly speakingSinceMs: number;
   /** Keys that came and were not told to the model. */
   readonly keys: string;
   readonly keysAtMs: number;
@@ -187,6 +188,7 @@ export function beginSession(wrapUpAtMs: number, atMs: number): Session {
     marks: 0,
     voiceCame: false,
     calleeSpeaking: false,
+    speakingSinceMs: 0,
     keys: '',
     keysAtMs: 0,
     lastCallee: null,

@@ -5,13 +5,20 @@ import { connectTimeoutMs } from './link.ts';
 import { listenFirstMs, openAtMs } from '../who-answered.ts';
 import { finish, interrupt, isIdle, noticeAnswer, reconnect, send, want } from './moves.ts';
 import type { Draft, Plan, Session } from './session.ts';
+import { endTurn } from './turn-order.ts';
 
 /** The first sound of the model, or the next sign of it. */
 const responseTimeoutMs = 10_000;
 const silenceMs = 8_000;
 /** Menus take their time to go on. */
 const menuSilenceMs = 20_000;
+/** From the last sound of the greeting. */
 const beepTimeoutMs = 15_000;
+const maxGreetingMs = 60_000;
+/** Nobody speaks for so long without a pause: music, or a noise that is taken for a voice. */
+const maxVoiceMs = 40_000;
+/** From the wrap-up on a voice may go on for so long before we speak all the same. */
+const maxLateVoiceMs = 8_000;
 const endingTimeoutMs = 15_000;
 
 interface Timer {
@@ -39,6 +46,7 @@ function timers(plan: Plan, session: Session): Timer[] {
     ...connectionTimers(session),
     ...responseTimers(session),
     ...silenceTimers(plan, session),
+    ...voiceTimers(session),
     ...machineTimers(session),
     ...wrapUpTimers(plan, session),
     ...session.order
@@ -97,16 +105,40 @@ function fellStill(draft: Draft): void {
   want(draft, draft.silences > 1 ? 'none_heard' : 'still_there');
 }
 
+function voiceTimers(session: Session): Timer[] {
+  const { calleeSpeaking, speakingSinceMs, machine, ending, connecting, late, wrapUpAtMs } = session;
+  if (!calleeSpeaking || machine !== 'none' || ending !== null || connecting) return [];
+  const lateMs = late ? Math.max(speakingSinceMs, wrapUpAtMs) + maxLateVoiceMs : Infinity;
+  return [{ dueAtMs: Math.min(speakingSinceMs + maxVoiceMs, lateMs), fire: speakOver }];
+}
+
+/** A voice without an end counts as silence. */
+function speakOver(draft: Draft): void {
+  draft.calleeSpeaking = false;
+  if (draft.lastCallee !== null) draft.order = endTurn(draft.order, draft.lastCallee, draft.atMs);
+  if (!draft.opened) want(draft, 'reply');
+  else if (draft.wanted === null) fellStill(draft);
+}
+
 function machineTimers(session: Session): Timer[] {
-  const { machine, machineAtMs, ending, endingAtMs, playing, playedOutAtMs } = session;
+  const { machine, ending, endingAtMs, playing, playedOutAtMs } = session;
   // Sound comes faster than it is played; the line is left when our last words were heard, or should have been.
   const spokenAtMs = playing ? Math.max(endingAtMs, playedOutAtMs) : endingAtMs;
   return [
-    ...(machine === 'awaiting_beep' ? [{ dueAtMs: machineAtMs + beepTimeoutMs, fire: leaveMessage }] : []),
+    ...(machine === 'awaiting_beep' ? [{ dueAtMs: noBeepAtMs(session), fire: leaveMessage }] : []),
     ...(ending === null
       ? []
       : [{ dueAtMs: spokenAtMs + endingTimeoutMs, fire: (draft: Draft) => finish(draft, ending) }]),
   ];
+}
+
+/** When no beep is awaited any more: some time behind the greeting, and early enough to say something. */
+function noBeepAtMs({ machineAtMs, calleeSpeaking, activeAtMs, wrapUpAtMs }: Session): number {
+  const soonestAtMs = machineAtMs + beepTimeoutMs;
+  const latestAtMs = Math.min(machineAtMs + maxGreetingMs, Math.max(soonestAtMs, wrapUpAtMs));
+  return calleeSpeaking
+    ? latestAtMs
+    : Math.min(latestAtMs, Math.max(machineAtMs, activeAtMs) + beepTimeoutMs);
 }
 
 function wrapUpTimers({ answersByItself, prompt }: Plan, session: Session): Timer[] {

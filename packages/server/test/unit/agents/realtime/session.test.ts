@@ -180,6 +180,37 @@ describe('who answered', () => {
     expect(waiting.kinds).toContain('clear');
   });
 
+  it('is waited for as long as its greeting goes on, and 15 s for the beep behind it', () => {
+    const greeted = () =>
+      calleeSpeaks(up(), 'c1')
+        .server(transcribed(mailbox))
+        .server({ kind: 'response_created', responseId: 'x' })
+        .done('x', 'cancelled');
+    const machine = ({ session }: Driven) => session.machine;
+    const driven = greeted().take({ kind: 'speech_started', itemId: 'c2', startedAtMs: null }, 1_000);
+    expect(machine(driven.take({ kind: 'time' }, 25_000))).toBe('awaiting_beep');
+    driven.server({ kind: 'speech_stopped', itemId: 'c2' }).take({ kind: 'time' }, 14_999);
+    expect(machine(driven)).toBe('awaiting_beep');
+    expect(machine(driven.take({ kind: 'time' }, 1))).toBe('leaving_message');
+    const endless = greeted().take({ kind: 'speech_started', itemId: 'c2', startedAtMs: null }, 1_000);
+    expect(machine(endless.take({ kind: 'time' }, 58_999))).toBe('awaiting_beep');
+    expect(machine(endless.take({ kind: 'time' }, 1))).toBe('leaving_message');
+  });
+
+  it('is left the whole message anew when it beeps after all, once', () => {
+    const driven = calleeSpeaks(up(), 'c1').server(transcribed(mailbox));
+    driven.server({ kind: 'response_created', responseId: 'x' }).done('x', 'cancelled');
+    const said = () =>
+      driven.asked().filter(({ response }) => response?.instructions.includes(prompt.message));
+    driven.waitUntilDue().respond('m1', 'This is Parcel Post please call back').take({ kind: 'beep' }, 1_000);
+    driven.take({ kind: 'cleared', playedMs: 1_000 });
+    expect(said()).toHaveLength(2);
+    driven.respond('m2', 'This is Parcel Post please call back', 1_000).take({ kind: 'beep' });
+    driven.take({ kind: 'played_out', mark: 2 });
+    expect(said()).toHaveLength(2);
+    expect(driven.ends).toEqual([{ kind: 'machine', did: 'leave_message' }]);
+  });
+
   it('is an announcement by the tones before it, to which nothing is said', () => {
     const driven = up().take({ kind: 'information_tone' });
     expect(driven.answers).toEqual(['announcement']);
@@ -586,6 +617,37 @@ describe('a connection that breaks while the callee speaks', () => {
     const startedAtMs = driven.atMs - 300;
     driven.respond('r3', 'Goodbye', 5_000);
     expect(driven.turns.at(-1)).toMatchObject({ text: 'Yes.', offsetMs: startedAtMs });
+  });
+});
+
+describe('a noise that is taken for a voice and never pauses', () => {
+  const noisy = (wrapUpAtMs: number) => {
+    const driven = new Driven({}, wrapUpAtMs).take({ kind: 'connected' }).waitUntilDue();
+    driven.respond('r1', 'Hello from Parcel Post').take({ kind: 'played_out', mark: 1 });
+    return driven.take({ kind: 'speech_started', itemId: 'c1', startedAtMs: driven.atMs });
+  };
+
+  it('counts as silence in the end', () => {
+    const driven = noisy(90_000).waitUntilDue();
+    expect(driven.atMs).toBe(42_000);
+    expect(driven.asked().at(-1)?.response?.instructions).toContain(prompt.stillThere);
+    driven.respond('r2', 'Are you there', 4_000).take({ kind: 'played_out', mark: 2 }, 3_000);
+    expect(driven.turns.at(-1)?.text).toBe('Hello from Parcel Post');
+    // The turn of the noise holds up those behind it for a while.
+    driven.waitUntilDue();
+    expect(driven.turns.at(-1)?.text).toBe('Are you there');
+    driven.waitUntilDue();
+    expect(driven.asked().at(-1)?.response?.instructions).toContain(prompt.noneHeard);
+  });
+
+  it('keeps nobody from the goodbye when time is up', () => {
+    const driven = noisy(20_000).waitUntilDue();
+    expect(driven.session.late).toBe(true);
+    expect(driven.asked()).toHaveLength(1);
+    expect(driven.waitUntilDue().atMs).toBe(28_000);
+    expect(driven.asked().at(-1)?.response?.instructions).toContain(prompt.outOfTime);
+    driven.respond('r2', 'Goodbye', 4_000).take({ kind: 'played_out', mark: 2 });
+    expect(driven.session.end).toEqual({ kind: 'finished' });
   });
 });
 
