@@ -9,7 +9,7 @@ import type { AudioMedia, Heard, Leg } from '../../carriers/carrier.ts';
 import type { ConversationFloor, Said } from './floor.ts';
 import { maxSegmentMs, type Failure, type Speaker, type Transcription } from './ports.ts';
 import { Speech } from './speech.ts';
-import { idle, nextFloor, type Floor, type FloorEffect, type FloorEvent } from './turn-taking.ts';
+import { idle, isSpoken, nextFloor, type Floor, type FloorEffect, type FloorEvent } from './turn-taking.ts';
 import { noticedAfterMs, type VoiceDetector } from './voice-detector.ts';
 
 export interface AudioFloorOptions {
@@ -35,6 +35,8 @@ export class AudioFloor implements ConversationFloor {
   /** Ends the wait for a pause. */
   #waiting = new AbortController();
   #notice: () => void = () => undefined;
+  /** Whether the detector hears a voice, or what it takes for one. */
+  #voiceIsOn = false;
   /** Length of the segment that is being heard. */
   #segmentMs = 0;
   #over = false;
@@ -60,7 +62,7 @@ export class AudioFloor implements ConversationFloor {
       patience.over = due;
       if (due) this.#notice();
     });
-    while (this.#kept.length === 0 && !this.#over && (!patience.over || this.#calleeIsSpeaking)) {
+    while (this.#kept.length === 0 && !this.#over && (!patience.over || isSpoken(this.#floor))) {
       await new Promise<void>((resolve) => {
         this.#notice = resolve;
       });
@@ -82,7 +84,10 @@ export class AudioFloor implements ConversationFloor {
     const spoken = await speech.end();
     const { sound } = speech;
     this.#speech = null;
+    const saidOverNoise = this.#voiceIsOn && this.#floor.kind === 'speaking';
     this.#apply({ kind: 'spoken' });
+    // Among the noise there may be a voice by now.
+    if (saidOverNoise) this.#apply({ kind: 'voice_began', atMs: this.#now });
     return { spoken, sound, failure };
   }
 
@@ -102,10 +107,6 @@ export class AudioFloor implements ConversationFloor {
     return this.#options.leg.clock.now();
   }
 
-  get #calleeIsSpeaking(): boolean {
-    return this.#floor.kind === 'hearing' || this.#floor.kind === 'settling';
-  }
-
   #end(): void {
     if (this.#over) return;
     this.#apply({ kind: 'over' });
@@ -120,6 +121,7 @@ export class AudioFloor implements ConversationFloor {
     transcription.frame(frame);
     const codec = leg.media.law === 'mu' ? 'PCMU' : 'PCMA';
     const change = detector.next(decodeG711(codec, frame, this.#samples));
+    if (change !== null) this.#voiceIsOn = change === 'began';
     if (change === 'began') this.#apply({ kind: 'voice_began', atMs: this.#now });
     if (change === 'paused') this.#apply({ kind: 'voice_paused', atMs: this.#now - noticedAfterMs });
     this.#segmentMs += FRAME_MS;

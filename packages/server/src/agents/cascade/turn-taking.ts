@@ -11,8 +11,10 @@
  *     as the words ask for.
  * T3  A turn ends after `maxTurnMs`, however long the callee goes on.
  * T4  What was delivered is never taken back.
+ * T5  A sound that had no words for as long as a segment is a noise: nobody waits for its end.
  */
 import { pauseAfterKeysMs, pauseAfterMs } from './end-of-turn.ts';
+import { maxSegmentMs } from './ports.ts';
 
 /** What the callee is saying. */
 export interface Saying {
@@ -24,6 +26,8 @@ export interface Saying {
   readonly pending: number;
   /** Its text ends with keys. */
   readonly keys: boolean;
+  /** It went on for the length of a segment before it had any words. */
+  readonly noise: boolean;
 }
 
 export type Floor =
@@ -105,6 +109,13 @@ export function nextFloor(floor: Floor, event: FloorEvent, language: string): Mo
   }
 }
 
+/** Whether the callee is speaking, as far as we know. */
+export function isSpoken(floor: Floor): boolean {
+  if (!isCallees(floor)) return false;
+  const { noise, text, pending } = floor.saying;
+  return !noise || text !== '' || pending > 0;
+}
+
 const effect = {
   hold: { kind: 'hold' },
   resume: { kind: 'resume' },
@@ -156,7 +167,7 @@ function voiceBegan(floor: Floor, atMs: number): Move {
 }
 
 function begun(atMs: number): Saying {
-  return { text: '', startedAtMs: atMs, endedAtMs: atMs, pending: 0, keys: false };
+  return { text: '', startedAtMs: atMs, endedAtMs: atMs, pending: 0, keys: false, noise: false };
 }
 
 function endSegment(floor: CalleesFloor, atMs: number, next: 'hearing' | 'settling'): Move {
@@ -172,7 +183,8 @@ function words(floor: Floor, heard: string, atMs: number, language: string): Mov
   const text = [saying.text, heard.trim()].filter((part) => part !== '').join(' ');
   const keys = saying.keys && text === saying.text;
   const now = { ...saying, text: text.slice(0, maxTextLength), pending: saying.pending - 1, keys };
-  if (now.text === '') return now.pending === 0 ? withoutWords(floor, now) : move({ ...floor, saying: now });
+  if (now.text === '')
+    return now.pending === 0 ? withoutWords(floor, now, atMs) : move({ ...floor, saying: now });
   const yielded = floor.holding ? [effect.yield] : [];
   const next: CalleesFloor = { ...floor, saying: now, holding: false };
   if (atMs - now.startedAtMs >= maxTurnMs) {
@@ -185,9 +197,10 @@ function words(floor: Floor, heard: string, atMs: number, language: string): Mov
 }
 
 /** It was no speech. A noise that goes on is not waited for either. */
-function withoutWords(floor: CalleesFloor, saying: Saying): Move {
+function withoutWords(floor: CalleesFloor, saying: Saying, atMs: number): Move {
   if (floor.holding) return move(speaking, effect.resume);
-  return floor.kind === 'settling' ? move(idle) : move({ ...floor, saying });
+  if (floor.kind === 'settling') return move(idle);
+  return move({ ...floor, saying: { ...saying, noise: atMs - saying.startedAtMs >= maxSegmentMs } });
 }
 
 /**

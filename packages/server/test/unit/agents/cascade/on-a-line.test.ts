@@ -63,6 +63,15 @@ function spoken(text: string): Int16Array {
 /** A short loud sound without words. */
 const cough = Int16Array.from({ length: 2_000 }, (_, at) => 9_000 * Math.sin(at / 6) * Math.sin(at / 31));
 
+/** 50 s of a hum that never pauses, which the detector takes for a voice. */
+const music = Int16Array.from({ length: 400_000 }, (_, at) => {
+  const seconds = at / 8_000;
+  const beat = 0.6 + 0.4 * Math.abs(Math.sin(Math.PI * 3 * seconds));
+  const phase = 2 * Math.PI * (130 * seconds - 4.5 * Math.cos(4.4 * seconds));
+  const overtones = Array.from({ length: 19 }, (_, k) => Math.sin((k + 1) * phase) / (k + 1));
+  return 2_100 * beat * overtones.reduce((sum, overtone) => sum + overtone, 0);
+});
+
 interface HeldTalk {
   readonly end: ConversationEnd;
   readonly turns: readonly Turn[];
@@ -334,6 +343,29 @@ describe.skipIf(espeakMissing)('the cascade agent on a line that carries sound',
       'bot: I could not hear you. We may try again another time. Goodbye.',
     ]);
   });
+
+  it(
+    'does not wait for the end of a noise, and says goodbye above it when time is up',
+    {
+      timeout: 20_000,
+    },
+    async () => {
+      script = () => ({ text: 'Will you be at home?' });
+      const person: Person = async (line) => {
+        await answering()(line);
+        await line.listen();
+        await line.say(music);
+      };
+      const { end, turns } = await hold(person, { wrapUpAtMs: 24_000 });
+      expect(end).toEqual({ kind: 'finished' });
+      expect(written(turns).slice(2)).toEqual([
+        'bot: Are you still there?',
+        'bot: I am sorry, I have to end the call now. Thank you for your time. Goodbye.',
+      ]);
+      // The greeting, two stretches of the noise, and one that began when we had asked.
+      expect(server.requests.transcribe).toBeGreaterThanOrEqual(4);
+    },
+  );
 
   it('ends with the callee, and lets go of what it asked for', async () => {
     script = () => ({ text: longStory });

@@ -1,6 +1,7 @@
 import { array, assert as assertProperty, constantFrom, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  isSpoken,
   nextFloor,
   type Floor,
   type FloorEffect,
@@ -14,6 +15,7 @@ const saying = (over: Partial<Saying> = {}): Saying => ({
   endedAtMs: 2_000,
   pending: 0,
   keys: false,
+  noise: false,
   ...over,
 });
 
@@ -194,6 +196,24 @@ describe('turn-taking', () => {
     const long: Floor = { kind: 'hearing', saying: saying({ text: 'and so', pending: 1 }), holding: false };
     const late = nextFloor(long, { kind: 'words', text: 'and on', atMs: 61_000 }, 'en');
     expect(late.effects.at(-1)).toMatchObject({ kind: 'deliver', saying: { text: 'and so and on' } });
+  });
+
+  it('T5: a voice counts as one until it had no words for a whole segment, and again when it has some', () => {
+    const moved = (floor: Floor, event: FloorEvent) => nextFloor(floor, event, 'en').floor;
+    expect(isSpoken(floors.hearing)).toBe(true);
+    const first = moved(floors.hearing, events.segment_full);
+    expect(isSpoken(first)).toBe(true);
+    // A cough before it.
+    expect(isSpoken(moved(first, events.no_words))).toBe(true);
+    const nothing = { ...events.no_words, atMs: 9_500 };
+    const noisy = moved(first, nothing);
+    expect(isSpoken(noisy)).toBe(false);
+    const second = moved(noisy, events.segment_full);
+    expect(isSpoken(moved(second, nothing))).toBe(false);
+    const words = moved(second, events.words);
+    expect(isSpoken(words)).toBe(true);
+    expect(isSpoken(moved(moved(words, events.segment_full), nothing))).toBe(true);
+    expect([floors.idle, floors.speaking, floors.over].some(isSpoken)).toBe(false);
   });
 
   it('keeps entries of keys together, and apart from words', () => {
