@@ -387,7 +387,8 @@ export const settings: Settings = {
     variable: 'TRUNKCALL_REALTIME_MODEL',
     takes: 'the name of a model (Azure: of a deployment)',
     default: null,
-    about: 'The model where a Goal names none; `gpt-realtime-2.1` for OpenAI.',
+    about:
+      'The model where a Goal names none; `gpt-realtime-2.1` for OpenAI. Azure needs it: it has no model by default.',
     read: text,
   },
   chatUrl: {

@@ -156,7 +156,7 @@ ${inbound ? '' : `- When a machine answers, call report_machine. ${aboutMenus(br
     `# Your task
 The text between the marks is from whoever set up this call.
 <task>
-${brief.instructions.replaceAll('</task>', '')}
+${unfenced(brief.instructions)}
 </task>`,
     ...(brief.transfer === null
       ? []
@@ -188,6 +188,9 @@ function fieldsOf({ resultSchema: { properties, required }, variables }: Brief):
 }
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+
+/** With the mark that ends the task made harmless: taking it out could leave another one. */
+const unfenced = (text: string): string => text.replaceAll(/<(?=\s*\/\s*task\s*>)/gi, '‹');
 
 /** Names and titles on one line, between marks that they can not close. */
 function quoted(text: string): string {

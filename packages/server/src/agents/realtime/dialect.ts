@@ -6,6 +6,8 @@ export interface Dialect {
   readonly url: string | null;
   readonly model: string | null;
   readonly needsKey: boolean;
+  /** It has no model of its own to fall back to. */
+  readonly needsModel: boolean;
   readonly keyHeader: (key: string) => readonly [name: string, value: string];
   /** Where the session settings hold the voice and the turn detection: below `audio`, or beside it. */
   readonly flatSession: boolean;
@@ -27,6 +29,7 @@ const openai: Dialect = {
   url: 'wss://api.openai.com/v1/realtime',
   model: 'gpt-realtime-2.1',
   needsKey: true,
+  needsModel: false,
   keyHeader: bearer,
   flatSession: false,
   sound: 'g711',
@@ -40,7 +43,7 @@ const openai: Dialect = {
 export const dialects: Readonly<Record<DialectName, Dialect>> = {
   openai,
   // The versioned path, `wss://RESOURCE.openai.azure.com/openai/v1/realtime`; the model is a deployment's name.
-  azure: { ...openai, url: null, model: null, keyHeader: (key) => ['api-key', key] },
+  azure: { ...openai, url: null, model: null, needsModel: true, keyHeader: (key) => ['api-key', key] },
   xai: {
     ...openai,
     url: 'wss://api.x.ai/v1/realtime',
@@ -78,6 +81,7 @@ export interface RealtimeProvider {
 const variables = {
   url: 'TRUNKCALL_REALTIME_URL',
   apiKey: 'TRUNKCALL_REALTIME_API_KEY',
+  model: 'TRUNKCALL_REALTIME_MODEL',
 } as const;
 
 export interface Target {
@@ -86,13 +90,16 @@ export interface Target {
 }
 
 /** Which settings are missing, in words; empty when `targetOf` can be asked. */
-export function missingSettings({ dialect: name, url, apiKey }: RealtimeProvider): string[] {
+export function missingSettings({ dialect: name, url, apiKey, model }: RealtimeProvider): string[] {
   const dialect = dialects[name];
   return [
     ...(url === null && dialect.url === null
       ? [`the realtime agent needs ${variables.url} for the dialect ${name}`]
       : []),
     ...(apiKey === null && dialect.needsKey ? [`the realtime agent needs ${variables.apiKey}`] : []),
+    ...(model === null && dialect.needsModel
+      ? [`the realtime agent needs ${variables.model}, the name of a deployment, for the dialect ${name}`]
+      : []),
   ];
 }
 
