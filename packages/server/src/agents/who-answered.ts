@@ -7,13 +7,14 @@
  *
  * W1  A machine's sounds, and a model that says it is one, count more than words; words count more than silence.
  * W2  Words make a machine only as first words: three utterances at most, and once the callee has heard who is
- *     calling only a menu's, for a person may well speak of voicemail.
+ *     calling only a menu's, for a person may well speak of voicemail. One sign of a machine leaves it open; a
+ *     greeting that asks or offers something is nobody's recording.
  * W3  Whoever has answered a question of ours is a person; no sound makes them a machine.
  */
 import type { AnsweredBy, Direction, MachinePolicy, MenuPolicy } from '@trunkcall/contract';
 import { voicePartMs } from './audio/ear.ts';
 import type { TranscriptSink } from './agent.ts';
-import type { Grammar } from './scripted/locales/locale.ts';
+import type { Grammar, MachineWords } from './scripted/locales/locale.ts';
 import { fold } from './scripted/understanding/text.ts';
 
 export interface Answer {
@@ -25,6 +26,8 @@ export interface Answer {
   readonly utterances: number;
   /** They have answered a question of ours. */
   readonly engaged: boolean;
+  /** First words that left it open, folded: what follows may tell. */
+  readonly open: string;
 }
 
 export type Sign =
@@ -48,13 +51,17 @@ export type Sign =
   /** A question of ours was answered. */
   | { readonly kind: 'engaged' };
 
-export const unanswered: Answer = { by: null, now: null, utterances: 0, engaged: false };
+export const unanswered: Answer = { by: null, now: null, utterances: 0, engaged: false, open: '' };
 
 const firstUtterances = 3;
 /** A beep that comes behind so many utterances is something else. */
 const utterancesBeforeBeep = 8;
 /** Nobody who picks up a telephone speaks for so long without a pause, milliseconds. */
 const monologueMs = 6_000;
+/** So many signs in their first words make a machine. */
+const machineSigns = 2;
+/** What words count that only recordings say, and what is needed of who says a name, as receptionists do. */
+const sureSigns = 3;
 
 /** Who answered, after one more sign. Without a grammar of the language only sounds and the model tell. Pure. */
 export function nextAnswer(before: Answer, sign: Sign, grammar: Grammar | null): Answer {
@@ -81,14 +88,16 @@ export function nextAnswer(before: Answer, sign: Sign, grammar: Grammar | null):
 
 type Words = Extract<Sign, { kind: 'words' }>;
 
-function afterWords(answer: Answer, { text, lastedMs, introduced }: Words, grammar: Grammar | null): Answer {
+function afterWords(answer: Answer, words: Words, grammar: Grammar | null): Answer {
   if (answer.engaged || isRecording(answer)) return answer;
+  if (grammar === null) return answer.now === null ? settle(answer, 'uncertain') : answer;
   const first = answer.utterances <= firstUtterances;
-  const machine = grammar === null || !first ? null : machineIn(text, grammar);
-  if (machine === 'menu' || (machine !== null && !introduced)) return settle(answer, machine);
-  const long = first && !introduced && lastedMs !== null && lastedMs >= monologueMs;
-  if (grammar !== null && !long) return settle(answer, 'human');
-  return answer.now === null ? settle(answer, 'uncertain') : answer;
+  const { by, open } = first ? speakerOf(words, answer.open, grammar) : { by: 'human' as const, open: '' };
+  const after = { ...answer, open };
+  if (by === 'menu' || by === 'human') return settle(after, by);
+  if (by !== 'uncertain' && !words.introduced) return settle(after, by);
+  // Who said hello is not doubted for less than a machine's words, and what a menu led to is no menu.
+  return answer.now === null || (answer.now === 'menu' && open !== '') ? settle(after, 'uncertain') : after;
 }
 
 function afterVoice(answer: Answer, { lastedMs, introduced }: Extract<Sign, { kind: 'voice' }>): Answer {
@@ -107,12 +116,29 @@ function settle(answer: Answer, now: AnsweredBy): Answer {
   return { ...answer, by, now, utterances: now === 'menu' ? 0 : answer.utterances };
 }
 
-/** Which machine speaks, by the words alone; null when it may be a person. */
-function machineIn(utterance: string, grammar: Grammar): 'menu' | 'voicemail' | 'announcement' | null {
+/** Who speaks, by the words alone, and what of them leaves it open. `earlier`: words that left it open before. */
+function speakerOf(
+  { text: utterance, lastedMs, introduced }: Words,
+  earlier: string,
+  grammar: Grammar,
+): { by: AnsweredBy; open: string } {
+  if (menuOptions(utterance, grammar).length > 0) return { by: 'menu', open: '' };
   const text = fold(utterance);
-  if (menuOptions(utterance, grammar).length > 0) return 'menu';
-  if (grammar.voicemail.test(text)) return 'voicemail';
-  return grammar.announcement.test(text) ? 'announcement' : null;
+  const said = introduced ? text : `${earlier} ${text}`.trim();
+  const long = !introduced && lastedMs !== null && lastedMs >= monologueMs ? 1 : 0;
+  const voicemail = signsIn(said, grammar.voicemail);
+  const announcement = signsIn(said, grammar.announcement);
+  const signs = long + Math.max(voicemail, announcement);
+  const { alive, who, wrongNumber, named } = grammar;
+  const lively = /[?¿]/.test(utterance) || [alive, who, wrongNumber].some((pattern) => pattern.test(text));
+  if (signs === 0 || (lively && signs < machineSigns)) return { by: 'human', open: '' };
+  const open = signs > long ? said : '';
+  if (lively || signs < (named.test(said) ? sureSigns : machineSigns)) return { by: 'uncertain', open };
+  return { by: voicemail >= announcement ? 'voicemail' : 'announcement', open };
+}
+
+function signsIn(text: string, { sure, hints }: MachineWords): number {
+  return sure.test(text) ? sureSigns : hints.filter((hint) => hint.test(text)).length;
 }
 
 /** What the Goal says to do about machines. */

@@ -9,6 +9,7 @@ import {
   type Answer,
   type Sign,
 } from '../../../src/agents/who-answered.ts';
+import { firstWords } from './first-words.ts';
 
 const grammar = localeFor('en')?.grammar ?? null;
 const spanish = localeFor('es')?.grammar ?? null;
@@ -100,7 +101,7 @@ describe('who answered', () => {
 
   it('is no machine for what is said of voicemail once the callee knows who is calling', () => {
     const introduced = { introduced: true };
-    const text = 'I have to take a message for her, or you leave a message.';
+    const text = 'Her phone says to leave a message after the tone.';
     expect(who(hello, says(text))).toBe('voicemail');
     expect(who(hello, says(text, introduced))).toBe('human');
     expect(who(hello, says('I can not take your call now', { introduced: true, lastedMs: 9_000 }))).toBe(
@@ -133,6 +134,29 @@ describe('who answered', () => {
     expect(who(voice(5_000, true))).toBe('uncertain');
   });
 
+  it('is open while one sign alone speaks for a machine, until more of its words, a beep or the model tell', () => {
+    const introduced = { introduced: true };
+    const reached = says("You've reached the Smiths.");
+    const refusal = "We can't come to the phone right now.";
+    const absent = says(refusal);
+    expect(who(reached)).toBe('uncertain');
+    expect(who(reached, absent)).toBe('voicemail');
+    expect(who(reached, beep)).toBe('voicemail');
+    expect(who(reached, report('voicemail'))).toBe('voicemail');
+    expect(who(reached, report('human'))).toBe('human');
+    expect(who(reached, says('How may I help you?'), absent)).toBe('human');
+    // What was said before our introduction counts no more.
+    expect(who(reached, says(refusal, introduced))).toBe('uncertain');
+    expect(who(says("You've reached the Smiths.", { lastedMs: 7_000 }))).toBe('voicemail');
+    expect(who(says('Where may I connect you?', { lastedMs: 7_000 }))).toBe('human');
+    // One behind a menu is no menu.
+    expect(after([menu, reached])).toMatchObject({ by: 'menu', now: 'uncertain' });
+    expect(after([menu, says('You have reached the Smiths.', introduced), beep]).by).toBe('voicemail');
+    expect(after([menu, says('Leave a message after the tone.', { introduced: true })])).toMatchObject({
+      now: 'uncertain',
+    });
+  });
+
   it('is known in Spanish as well', () => {
     const text = 'Ha llamado al buzón de voz.';
     expect(nextAnswer(unanswered, says(text), spanish).by).toBe('voicemail');
@@ -143,6 +167,40 @@ describe('who answered', () => {
     const before: Answer = Object.freeze({ ...unanswered });
     expect(nextAnswer(before, hello, grammar)).not.toBe(before);
     expect(before).toEqual(unanswered);
+  });
+});
+
+/** A machine that is taken for uncertain is talked to until it beeps; a person who is taken for one is lost. */
+describe.each(['en', 'es'] as const)('first words in %s', (language) => {
+  const rules = localeFor(language)?.grammar ?? null;
+  const heard = Object.entries(firstWords[language]).map(([speaker, texts]) => {
+    const taken = texts.map((text) => ({ text, by: nextAnswer(unanswered, says(text), rules).by }));
+    return { speaker, taken };
+  });
+
+  it('never take a person for a machine', () => {
+    const lost = heard.find(({ speaker }) => speaker === 'human')?.taken;
+    expect(lost?.filter(({ by }) => by !== 'human' && by !== 'uncertain')).toEqual([]);
+  });
+
+  it('tell machines from one another, and leave few of them open', () => {
+    const classes = ['human', 'uncertain', 'menu', 'voicemail', 'announcement'] as const;
+    const counts = heard.map(({ speaker, taken }) => {
+      const row = classes.map((each) => taken.filter(({ by }) => by === each).length);
+      return [speaker, ...row] as const;
+    });
+    process.stdout.write(`${language}: ${['said by', ...classes].join(' | ')}\n`);
+    for (const row of counts) process.stdout.write(`${row.join(' | ')}\n`);
+    const mistaken = heard.flatMap(({ speaker, taken }) =>
+      taken
+        .filter(({ by }) => speaker !== 'human' && by !== speaker && by !== 'uncertain')
+        .map(({ text, by }) => [text, by]),
+    );
+    expect(mistaken).toEqual([]);
+    for (const { speaker, taken } of heard.filter((each) => each.speaker !== 'human')) {
+      const left = taken.filter(({ by }) => by === 'uncertain').map(({ text }) => text);
+      expect({ speaker, left, few: left.length <= taken.length / 4 }).toMatchObject({ few: true });
+    }
   });
 });
 

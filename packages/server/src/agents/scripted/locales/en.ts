@@ -13,7 +13,7 @@ import {
 } from '../understanding/dates.ts';
 import { keyWords } from '../understanding/numbers.ts';
 import { phrases } from '../understanding/text.ts';
-import type { AnsweringTexts, Grammar, Locale, Texts } from './locale.ts';
+import type { AnsweringTexts, Grammar, Locale, MachineWords, Texts } from './locale.ts';
 
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const months = 'january february march april may june july august september october november december'.split(
@@ -189,6 +189,29 @@ const answering: AnsweringTexts = {
   keypad: { noKeys: 'I did not get any answer. Please call again another time.' },
 };
 
+const voicemail: MachineWords = {
+  sure: /\b((after|at|following|until|for|hear) (the|a|this|that) (\w+ )?(tone|beep|signal)\b(?! of)|(reached|this is)( [\w']+){0,3} (voice ?mail|mailbox|answering machine)(?! (department|team|company))|record (your|a) (\w+ )?message|automated voice messag(e|ing))\b/,
+  hints: [
+    /\byou( have|'ve) reached\b/,
+    /\b(i|we|i'm|i am|we're|we are) (\w+ )?(can't|can not|cannot|not able to|unable to) (\w+ )?((come to|get to|answer|pick up) (the|my) (tele)?phone|(take|answer) (the|your|my) (phone )?call)\b|\b(i'm|i am|we're|we are|no one is|nobody is|(calling|called|reach) is) (\w+ )?(not available|unavailable|away from|not (here|in) right now)\b|\bsorry (i|we) missed (you|your call)\b(?! earlier)/,
+    /(?<!\b(?:to|can|could|may|might|should|you|they|he|she) )\bleave (us )?(a|your) (\w+ ){0,3}(message|name)\b(?! (with|at))/,
+    /\bas soon as (i|we) can\b|\b(you back|to you|your call) as soon as possible\b/,
+    /\bif this is an? (\w+ )?emergency\b|\bhang up and (dial|call)\b|\b(office|business|opening) hours are\b/,
+    /\b(voice ?mail|mailbox|answering machine)\b/,
+    /\b(accept|take|receive) (any |new )*messages\b/,
+  ],
+};
+
+const announcement: MachineWords = {
+  sure: /\b(number|subscriber) you( have|'ve| are|'re)? (dialed|dialled|called|calling|trying to reach)( \w+){1,3} (not in service|out of service|disconnected|not recogni[sz]ed|switched off|no longer in service)\b/,
+  hints: [
+    /\bnumber you( have|'ve| are|'re)? (dialed|dialled|called|calling|reached|trying to (reach|call))\b|\breached a (number that|non working|disconnected)\b/,
+    /\b(not|no longer|out of) (in )?service\b|\b(been|is) disconnected\b|\b(cannot|can't|can not|could not) be (reached|completed|connected)\b|\bnot (been )?recogni[sz]ed\b|\bswitched off\b|\b(dialed|dialled|called|calling) is (\w+ )?not available\b/,
+    /\bsubscriber\b/,
+    /\bas (dialed|dialled)\b|\btry (your call )?again later\b|\b(try|dial) your call again\b|\bcheck the number\b/,
+  ],
+};
+
 const grammar: Grammar = {
   yes: phrases(`
     yes, yeah, yep, yup, ya, yes sir, sure, of course, certainly, definitely, absolutely, ok, okay,
@@ -280,10 +303,11 @@ const grammar: Grammar = {
   wrongNumber:
     /\b(wrong (number|person)|no one (here )?(by|with|of) that name|nobody (here )?(by|with|of) that name|(doesn't|does not) live here)\b/,
   farewell: /^(ok |okay |thanks |thank you |alright |well )*(goodbye|good bye|bye)( bye)?( now)?$/,
-  voicemail:
-    /\b(leave (me |us )?(a|your|an) (\w+ )?message|(after|at) the (tone|beep)|voice ?mail|mailbox|answering machine|you('ve| have) reached (the|\w+'s)|(can't|cannot|not able to|unable to) (come to|take|answer) (the|your|my) (phone|call)|record your message)\b/,
-  announcement:
-    /\b(number you (have )?(dialed|dialled|called)|(is|are) not in service|(has been|been) disconnected|(cannot|can't) be (reached|completed)|subscriber)\b/,
+  voicemail,
+  announcement,
+  alive:
+    /\b(how (may|can|could) (i|we)|(may|can|could|shall) (i|you)|(would|do) you (like|want|have|need|mind)|speaking(?! (to|with|the))|go ahead|please hold|bear with|i('ll| will| can) (tell|let|pass|put|page|check|transfer|connect|have|get) (you|him|her|it|them|that)|call (me |us )?back (later|tomorrow))\b/,
+  named: /\b(this is(?! an? )|my name is|my name's|(?!(not|nobody|one)\b)\w+ here)\b/,
   menuOption:
     /\b(?:for|to) (?<what>[^,.;]+?),? (?:please )?(?:press|dial) (?<key>\d|star|pound|\w+)\b|\b(?:press|dial) (?<key2>\d|star|pound|one|two|three|four|five|six|seven|eight|nine|zero) (?:for|to) (?<what2>[^,.;]+)/gi,
   keys: { ...keyWords(units), star: '*', pound: '#', hash: '#' },

@@ -11,7 +11,7 @@ import {
 } from '../understanding/dates.ts';
 import { keyWords } from '../understanding/numbers.ts';
 import { phrases } from '../understanding/text.ts';
-import type { AnsweringTexts, Grammar, Locale, Texts } from './locale.ts';
+import type { AnsweringTexts, Grammar, Locale, MachineWords, Texts } from './locale.ts';
 
 const weekdays = ['domingo', 'lunes', 'martes', 'miércoles', 'jueves', 'viernes', 'sábado'];
 const foldedWeekdays = ['domingo', 'lunes', 'martes', 'miercoles', 'jueves', 'viernes', 'sabado'];
@@ -174,6 +174,28 @@ const answering: AnsweringTexts = {
   keypad: { noKeys: 'No he recibido ninguna respuesta. Llame de nuevo en otro momento, por favor.' },
 };
 
+const voicemail: MachineWords = {
+  sure: /\b((despues|luego|tras|al|cuando|hasta|espere|espera) (de |del |a )?((que )?(oir|escuchar|oiga|escuche|oigas|escuches|sonar|suene) )?((la|el) )?(senal|tono|pitido|bip)|(llamado|llamando|comunicado|contactado) (a|al|con)( el)?( mi)? ?(buzon|contestador)|este es (el|mi) (buzon|contestador)|buzon de voz (de|del) (numero|telefono|movil|abonado|cliente|usuario))\b/,
+  hints: [
+    /\bha (llamado|comunicado)\b/,
+    /\bno (puedo|podemos) (atender|contestar|responder|coger)(le|te|la|lo|les|os)?\b|\bno (estoy|estamos) disponibles?\b|\bno (estoy|estamos) en casa\b|\b(persona|titular|usuario)( \w+){0,4} no (esta|se encuentra) disponible\b/,
+    /\b(deje|deja|dejen|grabe|graba)(nos)? (su|tu|un) (\w+ )?(mensaje|nombre|recado)\b(?! (a|con) )/,
+    /\blo antes posible\b|\ben cuanto (pueda|podamos)\b/,
+    /\b(nuestro )?horario (de atencion )?es\b|\bfuera de(l| nuestro) horario\b/,
+    /\b(buzon de voz|contestador)\b/,
+    /\bno puede (recibir|aceptar) (mas )?mensajes\b/,
+  ],
+};
+
+const announcement: MachineWords = {
+  sure: /\bapagado o fuera de cobertura\b/,
+  hints: [
+    /\bnumero (que |al que )?(usted )?(ha )?(marcado|marco|llamado|llamo|llama)\b|\b(telefono|abonado|linea|cliente) al que (usted )?(ha )?(llama|llamado|llamo)\b/,
+    /\bno existe\b|\bfuera de(l area de)? (servicio|cobertura)\b|\bno (esta|se encuentra) (asignado|disponible|activo)\b|\bapagado\b|\bha sido (desconectad|dad)[oa]\b/,
+    /\b(le|les) informa(mos)?\b|\bintentelo (de nuevo )?(mas tarde|de nuevo)\b|\bverifique el numero\b|\bvuelva a (marcar|intentarlo)\b/,
+  ],
+};
+
 const grammar: Grammar = {
   yes: phrases(`
     si, sip, claro, claro que si, por supuesto, desde luego, seguro, vale, de acuerdo, ok, okay,
@@ -272,10 +294,11 @@ const grammar: Grammar = {
   wrongNumber:
     /\b((numero|persona) equivocad[oa]|se ha equivocado( de numero)?|se equivoca de numero|aqui no vive|no vive aqui)\b/,
   farewell: /^(vale |bueno |gracias |muchas gracias )*(adios|hasta luego|hasta pronto|chao)( adios)?$/,
-  voicemail:
-    /\b(buzon( de voz)?|contestador|(deje|dejar|grabe) (su |un |tu )?mensaje|despues de (la senal|oir la senal|el tono|el pitido)|(ahora )?no (puedo|podemos) atender(le|te|la)?)\b/,
-  announcement:
-    /\b(numero (que ha|al que) (marcado|llamado|llama)|no existe|(esta )?apagado o fuera de cobertura|fuera de servicio)\b/,
+  voicemail,
+  announcement,
+  alive:
+    /\b(en que (le |te |lo |la )?(puedo|podemos|podria)|(puedo|podemos) (ayudar|servir)(le|te|lo|la)?|digame(?! su)|diga(?! (su|tu)\b)|le atiende|(?<!si )(quiere|desea) (dejar|que)|a sus ordenes|un (momento|momentito|minuto|segundo)|(llame|llameme|llamenos|vuelva a llamar) (luego|manana|mas tarde))\b/,
+  named: /\b(soy|habla|le atiende|mi nombre es|me llamo)\b/,
   menuOption:
     /\bpara (?<what>[^,.;]+?),? (?:por favor )?(?:pulse|marque|presione|oprima) (?:el )?(?<key>\d|asterisco|almohadilla|\p{L}+)|\b(?:pulse|marque|presione|oprima) (?:el )?(?<key2>\d|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|cero) para (?<what2>[^,.;]+)/giu,
   keys: { ...keyWords(units), asterisco: '*', almohadilla: '#', numeral: '#' },

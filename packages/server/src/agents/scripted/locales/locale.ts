@@ -119,14 +119,26 @@ export interface Grammar {
   readonly badMoment: RegExp;
   readonly wrongNumber: RegExp;
   readonly farewell: RegExp;
-  readonly voicemail: RegExp;
+  readonly voicemail: MachineWords;
   /** A recording that says that the number can not be reached. */
-  readonly announcement: RegExp;
+  readonly announcement: MachineWords;
+  /** Nobody records this for callers: it asks or offers something, or has them wait. Questions are known by their mark. */
+  readonly alive: RegExp;
+  /** Says a name, as people do and their recordings. */
+  readonly named: RegExp;
   /** One option of a keypad menu, global, on the utterance as it is: `what` and `key`, or `key2` and `what2`. */
   readonly menuOption: RegExp;
   /** Spoken keys to keys. */
   readonly keys: Readonly<Record<string, string>>;
   readonly person: RegExp;
+}
+
+/** What recordings say; `who-answered.ts` weighs it. */
+export interface MachineWords {
+  /** Said by a recording alone. */
+  readonly sure: RegExp;
+  /** A person may say each of these as well, hardly two of them in one breath. */
+  readonly hints: readonly RegExp[];
 }
 
 const locales: Readonly<Record<string, Locale>> = { en, es };
