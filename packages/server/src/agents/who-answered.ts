@@ -9,7 +9,8 @@
  * W2  Words make a machine only as first words: three utterances at most, and once the callee has heard who is
  *     calling only a menu's, for a person may well speak of voicemail. One sign of a machine leaves it open; a
  *     greeting that asks or offers something is nobody's recording.
- * W3  Whoever has answered a question of ours is a person; no sound makes them a machine.
+ * W3  Whoever has answered a question of ours, or speaks as a person since they heard who is calling, is one; no
+ *     sound makes them a machine: a line that is recorded may beep as well.
  */
 import type { AnsweredBy, Direction, MachinePolicy, MenuPolicy } from '@trunkcall/contract';
 import { voicePartMs } from './audio/ear.ts';
@@ -26,6 +27,8 @@ export interface Answer {
   readonly utterances: number;
   /** They have answered a question of ours. */
   readonly engaged: boolean;
+  /** Since they heard who is calling they have spoken, and no machine's words. */
+  readonly replied: boolean;
   /** First words that left it open, folded: what follows may tell. */
   readonly open: string;
 }
@@ -51,7 +54,14 @@ export type Sign =
   /** A question of ours was answered. */
   | { readonly kind: 'engaged' };
 
-export const unanswered: Answer = { by: null, now: null, utterances: 0, engaged: false, open: '' };
+export const unanswered: Answer = {
+  by: null,
+  now: null,
+  utterances: 0,
+  engaged: false,
+  replied: false,
+  open: '',
+};
 
 const firstUtterances = 3;
 /** A beep that comes behind so many utterances is something else. */
@@ -73,11 +83,13 @@ export function nextAnswer(before: Answer, sign: Sign, grammar: Grammar | null):
     case 'silence':
       return before.now === null ? settle(before, 'uncertain') : before;
     case 'beep': {
-      const late = before.engaged || before.utterances >= utterancesBeforeBeep;
-      return late || before.now === 'announcement' ? before : settle(before, 'voicemail');
+      const late = before.utterances >= utterancesBeforeBeep;
+      return late || isTalkingToUs(before) || before.now === 'announcement'
+        ? before
+        : settle(before, 'voicemail');
     }
     case 'information_tone':
-      return before.engaged ? before : settle(before, 'announcement');
+      return isTalkingToUs(before) ? before : settle(before, 'announcement');
     case 'report':
       if (sign.who !== 'human') return settle(before, sign.who);
       return before.now === 'uncertain' && before.utterances > 0 ? settle(before, 'human') : before;
@@ -90,12 +102,15 @@ type Words = Extract<Sign, { kind: 'words' }>;
 
 function afterWords(answer: Answer, words: Words, grammar: Grammar | null): Answer {
   if (answer.engaged || isRecording(answer)) return answer;
-  if (grammar === null) return answer.now === null ? settle(answer, 'uncertain') : answer;
-  const first = answer.utterances <= firstUtterances;
-  const { by, open } = first ? speakerOf(words, answer.open, grammar) : { by: 'human' as const, open: '' };
-  const after = { ...answer, open };
-  if (by === 'menu' || by === 'human') return settle(after, by);
-  if (by !== 'uncertain' && !words.introduced) return settle(after, by);
+  const { introduced } = words;
+  if (grammar === null)
+    return { ...(answer.now === null ? settle(answer, 'uncertain') : answer), replied: introduced };
+  const { by, open } = speakerOf(words, answer.open, grammar);
+  const machine = by !== 'human' && by !== 'uncertain';
+  const replied = machine ? false : answer.replied || (introduced && by === 'human');
+  const after = { ...answer, open, replied };
+  if (by === 'human' || answer.utterances > firstUtterances) return settle(after, 'human');
+  if (by === 'menu' || (machine && !introduced)) return settle(after, by);
   // Who said hello is not doubted for less than a machine's words, and what a menu led to is no menu.
   return answer.now === null || (answer.now === 'menu' && open !== '') ? settle(after, 'uncertain') : after;
 }
@@ -104,6 +119,10 @@ function afterVoice(answer: Answer, { lastedMs, introduced }: Extract<Sign, { ki
   if (answer.engaged || isRecording(answer)) return answer;
   if (!introduced && lastedMs >= voicePartMs) return settle(answer, 'voicemail');
   return answer.now === null ? settle(answer, 'uncertain') : answer;
+}
+
+function isTalkingToUs({ now, engaged, replied }: Answer): boolean {
+  return engaged || (now === 'human' && replied);
 }
 
 function isRecording({ now }: Answer): boolean {

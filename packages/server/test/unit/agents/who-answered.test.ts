@@ -120,6 +120,29 @@ describe('who answered', () => {
     expect(who(...hellos(2), menu, hello, hello, greeting)).toBe('voicemail');
   });
 
+  it('is no machine for a sound once they have replied to us, unless it was a machine’s words that they said last', () => {
+    const reply = says('He is with a patient, what is it about?', { introduced: true });
+    const recording = says('Please leave a message after the tone.', { introduced: true });
+    const doubtful = says('I can’t take the call right now.', { introduced: true });
+    for (const sound of [beep, tones]) {
+      expect(who(hello, reply, sound)).toBe('human');
+      expect(who(silence, reply, sound)).toBe('human');
+      expect(who(hello, reply, doubtful, sound)).toBe('human');
+      expect(after([menu, reply, sound])).toMatchObject({ by: 'menu', now: 'human' });
+    }
+    // The model's word counts whatever they said, and with it the sound.
+    expect(who(hello, reply, report('voicemail'), beep)).toBe('voicemail');
+    // Before that it may be the end of a short greeting, and after that they may have put us through.
+    expect(who(hello, beep)).toBe('voicemail');
+    expect(who(hello, reply, recording)).toBe('human');
+    expect(who(hello, reply, recording, beep)).toBe('voicemail');
+    expect(who(silence, recording, beep)).toBe('voicemail');
+    // Without rules for the language it takes the model's verdict, too.
+    const noRules = (...signs: readonly Sign[]) => after(signs, null).by;
+    expect(noRules(hello, report('human'), reply, beep)).toBe('human');
+    expect(noRules(hello, reply, beep)).toBe('voicemail');
+  });
+
   it('is uncertain by words of a language without rules, until the model says more', () => {
     expect(after([hello], null).by).toBe('uncertain');
     expect(after([hello, report('human')], null).by).toBe('human');

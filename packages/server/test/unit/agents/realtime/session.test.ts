@@ -218,6 +218,20 @@ describe('who answered', () => {
     expect(driven.asked()).toEqual([]);
   });
 
+  it('stays a person whose line is recorded with a tone, as long as the model does not know better', () => {
+    const talking = calleeSpeaks(up({ machine: 'hang_up' }), 'c0').server({
+      kind: 'transcribed',
+      itemId: 'c0',
+      text: 'Harbor Clinic, good morning.',
+    });
+    talking.respond('r1', 'Hello, an automated assistant calling for Parcel Post.');
+    talking.take({ kind: 'played_out', mark: 1 });
+    calleeSpeaks(talking, 'c1').server(transcribed('He is with a patient, what is it about?'));
+    talking.take({ kind: 'beep' });
+    expect(talking.session).toMatchObject({ end: null, machine: 'none', answer: { now: 'human' } });
+    expect(talking.answers).toEqual(['human']);
+  });
+
   it('is a menu, which is the model’s to navigate, or is left when the Goal says so', () => {
     const menu = transcribed('For sales, press 1. For a representative, press 2.');
     const navigating = calleeSpeaks(up(), 'c1').server(menu);
