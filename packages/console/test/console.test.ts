@@ -246,7 +246,9 @@ describe.skipIf(missing)('the console in a browser', () => {
     await other.getByLabel('Title').fill('Theirs');
     await other.getByRole('status').getByText('Saved', { exact: true }).waitFor();
     await page.getByLabel('Title').fill('Mine');
+    await button('Publish…').click();
     await page.getByText('Somebody else changed this draft').waitFor();
+    expect(await button('Publish…').isDisabled()).toBe(true);
     await button('Load theirs').click();
     await expect.poll(() => page.getByLabel('Title').inputValue()).toBe('Theirs');
     await other.close();
@@ -318,6 +320,9 @@ describe.skipIf(missing)('the console in a browser', () => {
     await write(JSON.stringify({ ...draft, targets: { countries: 5 } }));
     await other.getByText('The form can not show this draft.').waitFor();
     await other.getByText('/targets/countries').first().waitFor();
+    await write('{');
+    await other.getByText('Some text is not JSON yet.').waitFor();
+    expect(await other.getByRole('button', { name: 'Publish…' }).isDisabled()).toBe(true);
     await write(JSON.stringify(draft));
     expect(await other.getByLabel('Title').inputValue()).toBe('Theirs');
     await other.getByRole('status').getByText('Saved', { exact: true }).waitFor();

@@ -1,8 +1,6 @@
 import {
   Accordion,
-  Alert,
-  Button,
-  Group,
+  Checkbox,
   NativeSelect,
   NumberInput,
   SimpleGrid,
@@ -31,11 +29,10 @@ const { fields, sections, about } = words;
 interface EditorProps {
   readonly state: DraftState;
   readonly readOnly: boolean;
-  readonly onTakeTheirs: () => void;
 }
 
 /** The editor of a draft: a form over the whole Goal file, and the file itself. */
-export function Editor({ state, readOnly, onTakeTheirs }: EditorProps) {
+export function Editor({ state, readOnly }: EditorProps) {
   const { draft, problems } = state;
   const change = readOnly ? undefined : state.change;
   const file = (
@@ -48,44 +45,10 @@ export function Editor({ state, readOnly, onTakeTheirs }: EditorProps) {
     </>
   );
   return (
-    <Stack gap="md">
-      <DraftStatus state={state} readOnly={readOnly} />
-      {state.conflict !== null && (
-        <Alert color="red" variant="outline" title={words.conflictTitle} role="alert">
-          <Group>
-            <Text>{words.conflict}</Text>
-            <Button size="xs" variant="default" onClick={onTakeTheirs}>
-              {words.takeTheirs}
-            </Button>
-            <Button size="xs" variant="default" onClick={state.overwrite}>
-              {words.keepMine}
-            </Button>
-          </Group>
-        </Alert>
-      )}
-      {/* A file may hold what no form expects, such as a number for a list. */}
-      <Boundary fallback={broken} resetKey={draft}>
-        {isObject(draft) ? <Sections draft={draft} state={state} change={change} file={file} /> : broken}
-      </Boundary>
-    </Stack>
-  );
-}
-
-/** Whether the draft is saved, and how much of it is wrong. */
-export function DraftStatus({
-  state: { state, problems },
-  readOnly,
-}: {
-  readonly state: DraftState;
-  readonly readOnly: boolean;
-}) {
-  if (readOnly) return <Text c="dimmed">{words.readOnly}</Text>;
-  const saved = { saved: words.saved, waiting: words.saving, saving: words.saving, failed: words.unsaved };
-  return (
-    <Group gap="lg" role="status">
-      <State tone={state === 'failed' ? 'bad' : state === 'saved' ? 'good' : 'busy'}>{saved[state]}</State>
-      {problems.length > 0 && <State tone="warn">{words.problems(problems.length)}</State>}
-    </Group>
+    // A file may hold what no form expects, such as a number for a list.
+    <Boundary fallback={broken} resetKey={draft}>
+      {isObject(draft) ? <Sections draft={draft} state={state} change={change} file={file} /> : broken}
+    </Boundary>
   );
 }
 
@@ -139,7 +102,7 @@ function Sections({
       </Section>
       <Section
         name="calling"
-        places={['voice', 'locale', 'targets', 'limits', 'machine', 'menu']}
+        places={['voice', 'locale', 'targets', 'limits', 'machine', 'menu', 'record']}
         wrong={wrong}
       >
         <Calling {...part} />
@@ -295,6 +258,14 @@ function Calling({ draft, set, readOnly, wrong }: PartProps) {
         data={Object.entries(fields.menus).map(([value, label]) => ({ value, label }))}
         onChange={(event) => set('menu', event.currentTarget.value as NonNullable<GoalFile['menu']>)}
         error={wrong('/menu')}
+      />
+      <Checkbox
+        label={fields.record}
+        description={fields.recordHint}
+        disabled={readOnly}
+        checked={draft.record === true}
+        onChange={(event) => set('record', event.currentTarget.checked ? true : undefined)}
+        error={wrong('/record')}
       />
     </SimpleGrid>
   );

@@ -1,10 +1,14 @@
 import { Text } from '@mantine/core';
 import type { GoalFileProblem } from '@trunkcall/contract';
-import { useEffect, useState } from 'react';
+import { createContext, useContext, useEffect, useId, useState } from 'react';
 import { CodeEditor } from '../parts/code-editor.tsx';
 import { text } from '../text.ts';
+import type { DraftState } from './use-draft.ts';
 
 const pretty = (value: unknown): string => (value === undefined ? '' : JSON.stringify(value, null, 2));
+
+/** Told by every editor of JSON whether its text is none. */
+export const TextNotes = createContext<DraftState['noteText']>(() => {});
 
 /** JSON as text. While it is none, it stays on the screen and goes no further. */
 export function JsonEditor({
@@ -23,6 +27,13 @@ export function JsonEditor({
 }) {
   const [typed, setTyped] = useState(() => pretty(value));
   const [broken, setBroken] = useState(false);
+  const place = useId();
+  const noteText = useContext(TextNotes);
+
+  useEffect(() => {
+    noteText(place, broken);
+    return () => noteText(place, false);
+  }, [noteText, place, broken]);
 
   // Taken over from outside, unless it is what was typed, only written otherwise.
   useEffect(() => {

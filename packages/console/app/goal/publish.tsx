@@ -10,8 +10,16 @@ import { text } from '../text.ts';
 const { publish: words } = text;
 const Difference = lazy(() => import('../parts/difference.tsx'));
 
+interface PublishProps {
+  readonly goalId: string;
+  /** Of the draft on the screen. */
+  readonly revision: number;
+  readonly onClose: () => void;
+  readonly onTakeTheirs: () => void;
+}
+
 /** What publishing would do, and the button that does it. */
-export function Publish({ goalId, onClose }: { readonly goalId: string; readonly onClose: () => void }) {
+export function Publish({ goalId, revision, onClose, onTakeTheirs }: PublishProps) {
   const preview = useQuery({
     queryKey: ['publication', goalId],
     queryFn: () => read<PublicationPreview>(`/goals/${goalId}/publication`),
@@ -22,7 +30,17 @@ export function Publish({ goalId, onClose }: { readonly goalId: string; readonly
   return (
     <Dialog title={title} size="xl" onClose={onClose}>
       <Loaded query={preview}>
-        {(data) => <Preview goalId={goalId} preview={data} onClose={onClose} />}
+        {(data) =>
+          data.revision === revision ? (
+            <Preview goalId={goalId} preview={data} onClose={onClose} />
+          ) : (
+            <Alert color="red" variant="outline" title={text.goal.conflictTitle} role="alert">
+              <Button size="xs" variant="default" onClick={onTakeTheirs}>
+                {text.goal.takeTheirs}
+              </Button>
+            </Alert>
+          )
+        }
       </Loaded>
     </Dialog>
   );

@@ -8,6 +8,7 @@ import { Part } from '../parts/section.tsx';
 import { show, text } from '../text.ts';
 import { CalleesEditor } from './callees-editor.tsx';
 import { calleesOf, type Draft } from './draft.ts';
+import { hindranceOf } from './draft-saver.ts';
 import type { DraftState } from './use-draft.ts';
 import { useScriptedTest, type ScriptedTestState } from './use-scripted-test.ts';
 
@@ -69,7 +70,7 @@ const nameOf = (name: string | undefined, index: number): string =>
 function Controls({ test, state }: { readonly test: ScriptedTestState; readonly state: DraftState }) {
   const [agent, setAgent] = useState<AgentKind | ''>('');
   const agents = Object.entries(words.agents).map(([value, label]) => ({ value, label }));
-  const unsaved = state.state === 'failed';
+  const hindrance = hindranceOf(state);
   return (
     <Group align="flex-end">
       <NativeSelect
@@ -79,7 +80,11 @@ function Controls({ test, state }: { readonly test: ScriptedTestState; readonly 
         data={[{ value: '', label: words.ownAgent }, ...agents]}
         onChange={(event) => setAgent(event.currentTarget.value as AgentKind | '')}
       />
-      <Button loading={test.running} disabled={unsaved} onClick={() => test.run(agent === '' ? null : agent)}>
+      <Button
+        loading={test.running}
+        disabled={hindrance !== null}
+        onClick={() => test.run(agent === '' ? null : agent)}
+      >
         {test.tested === undefined ? words.run : words.again}
       </Button>
       {test.running && (
@@ -87,15 +92,17 @@ function Controls({ test, state }: { readonly test: ScriptedTestState; readonly 
           {words.stop}
         </Button>
       )}
-      {unsaved && <Text size="sm">{words.unsaved}</Text>}
+      {hindrance !== null && <Text size="sm">{text.goal.hindrances[hindrance]}</Text>}
     </Group>
   );
 }
 
 function TestFailure({ error }: { readonly error: ApiError }) {
   const { problems } = error.details;
-  if (error.code === 'broken_off')
-    return <Alert color="red" variant="outline" role="alert" title={words.broken} />;
+  if (error.code === 'broken_off' || error.code === 'unsaved') {
+    const title = error.code === 'unsaved' ? words.unsaved : words.broken;
+    return <Alert color="red" variant="outline" role="alert" title={title} />;
+  }
   if (!Array.isArray(problems)) return <Failure error={error} />;
   const listed = (problems as readonly (GoalFileProblem | string)[]).map((problem) =>
     typeof problem === 'string' ? { pointer: '', message: problem } : problem,

@@ -2,7 +2,6 @@ import { Stack, Text } from '@mantine/core';
 import { Boundary } from '../parts/boundary.tsx';
 import { text } from '../text.ts';
 import { isObject } from './draft.ts';
-import { DraftStatus } from './editor.tsx';
 import { ScriptedTest } from './scripted-test.tsx';
 import { TalkToDraft } from './talk.tsx';
 import type { DraftState } from './use-draft.ts';
@@ -18,18 +17,15 @@ export function TestLab({ goalId, state, mayTest }: TestLabProps) {
   const { draft } = state;
   const broken = <Text>{text.goal.about.broken}</Text>;
   return (
-    <Stack gap="md">
-      {mayTest && <DraftStatus state={state} readOnly={false} />}
-      <Boundary fallback={broken} resetKey={draft}>
-        {isObject(draft) ? (
-          <Stack gap="md">
-            <TalkToDraft goalId={goalId} draft={draft} state={state} mayTest={mayTest} />
-            <ScriptedTest goalId={goalId} draft={draft} state={state} mayTest={mayTest} />
-          </Stack>
-        ) : (
-          broken
-        )}
-      </Boundary>
-    </Stack>
+    <Boundary fallback={broken} resetKey={draft}>
+      {isObject(draft) ? (
+        <Stack gap="md">
+          <TalkToDraft goalId={goalId} draft={draft} state={state} mayTest={mayTest} />
+          <ScriptedTest goalId={goalId} draft={draft} state={state} mayTest={mayTest} />
+        </Stack>
+      ) : (
+        broken
+      )}
+    </Boundary>
   );
 }

@@ -39,7 +39,10 @@ export function useScriptedTest(goalId: string, { draft, flush }: DraftState): S
     const tests = new Map<number, CalleeTest>();
     let summary: GoalTestSummary | null = null;
     try {
-      await flush();
+      if (!(await flush())) {
+        setProgress({ ...before, running: true, error: new ApiError(0, 'unsaved', '', {}) });
+        return;
+      }
       const path = `/goals/${goalId}/test${query({ agent })}`;
       for await (const line of postForLines<GoalTestLine>(path, signal)) {
         if (line.object === 'goal_test') summary = line;

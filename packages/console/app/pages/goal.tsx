@@ -1,11 +1,14 @@
-import { Alert, Button, Group, List, Menu, Tabs } from '@mantine/core';
+import { Alert, Button, Group, List, Menu, Tabs, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ConsoleGoalDetail, GoalAction } from '@trunkcall/contract';
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import { Link, useParams } from 'react-router';
 import { ask, read } from '../api.ts';
+import { hindranceOf } from '../goal/draft-saver.ts';
+import { DraftStatus } from '../goal/draft-status.tsx';
 import { Editor } from '../goal/editor.tsx';
+import { TextNotes } from '../goal/json-editor.tsx';
 import { Publish } from '../goal/publish.tsx';
 import { TestLab } from '../goal/test-lab.tsx';
 import { useDraft } from '../goal/use-draft.ts';
@@ -44,8 +47,12 @@ function GoalPage({ goal, onReload }: { readonly goal: ConsoleGoalDetail; readon
   const mayWrite = useMay('goal.write', goal.account_id);
   const mayPublish = useMay('goal.publish', goal.account_id);
   const [publishing, { open, close }] = useDisclosure();
+  const reasonId = useId();
   const retired = goal.state === 'retired';
-  const publish = useMutation({ mutationFn: state.flush, onSuccess: open });
+  const readOnly = !mayWrite || retired;
+  const hindrance = hindranceOf(state);
+  // What is published is what stands on the screen, or nothing.
+  const publish = useMutation({ mutationFn: state.flush, onSuccess: (isSaved) => isSaved && open() });
   return (
     <Page
       title={goal.title}
@@ -56,9 +63,19 @@ function GoalPage({ goal, onReload }: { readonly goal: ConsoleGoalDetail; readon
           </Button>
           <Commands goal={goal} />
           {mayPublish && !retired && (
-            <Button loading={publish.isPending} onClick={() => publish.mutate()}>
+            <Button
+              disabled={hindrance !== null}
+              aria-describedby={hindrance === null ? undefined : reasonId}
+              loading={publish.isPending}
+              onClick={() => publish.mutate()}
+            >
               {words.publish}
             </Button>
+          )}
+          {mayPublish && hindrance !== null && (
+            <Text id={reasonId} size="sm" w="100%" ta="right">
+              {words.hindrances[hindrance]}
+            </Text>
           )}
         </>
       }
@@ -77,23 +94,29 @@ function GoalPage({ goal, onReload }: { readonly goal: ConsoleGoalDetail; readon
           </List>
         </Alert>
       )}
-      <Tabs defaultValue="edit" keepMounted={false}>
-        <Tabs.List>
-          <Tabs.Tab value="edit">{words.edit}</Tabs.Tab>
-          <Tabs.Tab value="test">{words.test}</Tabs.Tab>
-          <Tabs.Tab value="versions">{words.versions}</Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="edit" pt="md">
-          <Editor state={state} readOnly={!mayWrite || retired} onTakeTheirs={onReload} />
-        </Tabs.Panel>
-        <Tabs.Panel value="test" pt="md">
-          <TestLab goalId={goal.id} state={state} mayTest={mayWrite && !retired} />
-        </Tabs.Panel>
-        <Tabs.Panel value="versions" pt="md">
-          <Versions goal={goal} />
-        </Tabs.Panel>
-      </Tabs>
-      {publishing && <Publish goalId={goal.id} onClose={close} />}
+      <DraftStatus state={state} readOnly={readOnly} onTakeTheirs={onReload} />
+      <TextNotes value={state.noteText}>
+        {' '}
+        <Tabs defaultValue="edit" keepMounted={false}>
+          <Tabs.List>
+            <Tabs.Tab value="edit">{words.edit}</Tabs.Tab>
+            <Tabs.Tab value="test">{words.test}</Tabs.Tab>
+            <Tabs.Tab value="versions">{words.versions}</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="edit" pt="md">
+            <Editor state={state} readOnly={readOnly} />
+          </Tabs.Panel>
+          <Tabs.Panel value="test" pt="md">
+            <TestLab goalId={goal.id} state={state} mayTest={!readOnly} />
+          </Tabs.Panel>
+          <Tabs.Panel value="versions" pt="md">
+            <Versions goal={goal} />
+          </Tabs.Panel>
+        </Tabs>
+      </TextNotes>
+      {publishing && (
+        <Publish goalId={goal.id} revision={state.revision} onClose={close} onTakeTheirs={onReload} />
+      )}
     </Page>
   );
 }

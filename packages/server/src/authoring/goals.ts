@@ -53,7 +53,8 @@ export async function applyGoal(
  * that the author saw.
  *
  * Ends with the next revision and what is still wrong. Throws: Refusal `edit_conflict` when somebody else changed the
- * draft meanwhile, `invalid_request` for what can not be stored, `not_found`, `goal_state_conflict`.
+ * draft meanwhile, `invalid_request` for what can not be stored, `not_found`, `goal_state_conflict`. Safe to repeat: yes,
+ * what is there already is no conflict: the answer to the first try may have been lost.
  */
 export async function saveDraft(
   tx: Queryable,
@@ -62,10 +63,15 @@ export async function saveDraft(
   const parsed = parseGoalFile(order.text);
   const goal = await lock(tx, order.goalId);
   decide(goal.state, 'apply');
+  const problems = parsed.ok ? [] : parsed.problems;
+  const kept = JSON.stringify(goal.unfinished ?? goal.draft);
+  if (goal.draft_revision === order.revision + 1 && kept === order.text) {
+    return { revision: goal.draft_revision, problems };
+  }
   refuseOvertaken(goal, order.revision);
   if (parsed.ok) await tx.query(updateDraft, [order.goalId, JSON.stringify(parsed.file)]);
   else await tx.query(updateUnfinished, [order.goalId, order.text]);
-  return { revision: goal.draft_revision + 1, problems: parsed.ok ? [] : parsed.problems };
+  return { revision: goal.draft_revision + 1, problems };
 }
 
 function refuseOvertaken({ draft_revision: revision }: LockedGoal, seen: number): void {

@@ -67,6 +67,17 @@ describe.each(databases)('writing Goals in the console on %s', (kind) => {
   test.each([[undefined], ['2'], ['"x"'], ['*']])('a save with If-Match %s is malformed', async (sent) => {
     const id = await create();
     const headers = sent === undefined ? {} : { 'if-match': sent };
+  test('a save whose answer was lost may be repeated, and is no conflict', async () => {
+    const id = await create();
+    for (const draft of [goalFile({ title: 'Mine' }), goalFile({ title: '' })]) {
+      const { revision } = await detail(id);
+      const first = await (await save(id, draft, revision)).json();
+      expect(first).toMatchObject({ revision: revision + 1 });
+      expect(await (await save(id, draft, revision)).json()).toEqual(first);
+      expect((await detail(id)).revision).toBe(revision + 1);
+    }
+  });
+
     expect((await author.send('PUT', `/goals/${id}/draft`, goalFile(), headers)).status).toBe(400);
   });
 
