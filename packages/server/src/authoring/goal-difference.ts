@@ -4,7 +4,7 @@
  * Breaking is what makes a request that is accepted now refused, or gives a result that a program could not expect.
  * Changes of how the agent speaks are listed, but break nobody.
  */
-import type { GoalChange, GoalFile, ScalarProperty } from '@trunkcall/contract';
+import { GoalFile, type GoalChange, type ScalarProperty } from '@trunkcall/contract';
 import { below } from '../platform/json-pointer.ts';
 
 type Schema = GoalFile['input_schema'];
@@ -21,23 +21,8 @@ export function goalChanges(published: GoalFile, draft: GoalFile): GoalChange[] 
   });
 }
 
-const sections = [
-  'title',
-  'description',
-  'instructions',
-  'voice',
-  'locale',
-  'targets',
-  'input_schema',
-  'result_schema',
-  'agent',
-  'limits',
-  'machine',
-  'menu',
-  'calling_window',
-  'transfer',
-  'callees',
-] as const satisfies readonly (keyof GoalFile)[];
+/** Every part of a Goal file, in its order: none can be left out. */
+const sections = Object.keys(GoalFile.properties) as (keyof GoalFile)[];
 
 function changeOf(pointer: string, before: unknown, after: unknown, reason: Verdict): GoalChange[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return [];

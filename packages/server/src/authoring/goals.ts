@@ -100,14 +100,23 @@ export async function publishGoal(
   const goal = await lock(tx, goalId);
   const state = decide(goal.state, 'publish');
   if (revision !== undefined) refuseOvertaken(goal, revision);
-  const problems = goalProblems(goal.unfinished ?? goal.draft);
-  if (problems.length > 0) throw invalidGoal('the draft is not valid', problems);
-  const [answered] = await tx.query(findAnsweredNumber, [goalId]);
-  const unfit = answered === undefined ? [] : inboundProblems(goal.draft);
-  if (unfit.length > 0) throw invalidGoal('the Goal answers a number and could not do so any more', unfit);
+  const problems = await publicationProblems(tx, goalId, goal);
+  if (problems.length > 0) throw invalidGoal('the draft can not be published', problems);
   const version = goal.latest_version + 1;
   await tx.query(publishDraft, [goalId, version, ids.next('rspec'), state]);
   return version;
+}
+
+/** Why publishing would be refused: what is wrong with the newest draft, or why it could not answer the Goal's number. */
+export async function publicationProblems(
+  db: Queryable,
+  goalId: string,
+  { draft, unfinished }: Pick<LockedGoal, 'draft' | 'unfinished'>,
+): Promise<readonly GoalFileProblem[]> {
+  const problems = goalProblems(unfinished ?? draft);
+  if (problems.length > 0) return problems;
+  const [answered] = await db.query(findAnsweredNumber, [goalId]);
+  return answered === undefined ? [] : inboundProblems(draft);
 }
 
 /** Carries out a command that needs nothing but the Goal. Safe to repeat: yes. */

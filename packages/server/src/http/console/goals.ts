@@ -13,7 +13,13 @@ import { getAccount } from '../../authoring/accounts.ts';
 import { recordChange } from '../../authoring/audit.ts';
 import { goalChanges } from '../../authoring/goal-difference.ts';
 import { maxGoalFileBytes, parseGoalFile } from '../../authoring/goal-file.ts';
-import { applyGoal, commandGoal, publishGoal, saveDraft } from '../../authoring/goals.ts';
+import {
+  applyGoal,
+  commandGoal,
+  publicationProblems,
+  publishGoal,
+  saveDraft,
+} from '../../authoring/goals.ts';
 import type { Readiness } from '../../authoring/readiness.ts';
 import { Refusal } from '../../platform/refusal.ts';
 import type { Queryable } from '../../storage/database.ts';
@@ -122,7 +128,7 @@ export function goalRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get<OneGoal>('/goals/:goal/publication', async (request): Promise<PublicationPreview> => {
     const row = await readGoal(db, request.params.goal);
     requireRight(visitorOf(request).session, row.account_id, 'account.read', 'Goal');
-    return preview(row, readiness);
+    return preview(db, row, readiness);
   });
 
   app.post<OneGoal>('/goals/:goal/publish', async (request) => {
@@ -203,9 +209,9 @@ function consoleGoal(row: GoalRow, readiness: Readiness): ConsoleGoal {
   return { ...goalView(row, readiness), changed };
 }
 
-function preview(row: GoalRow, readiness: Readiness): PublicationPreview {
+async function preview(db: Queryable, row: GoalRow, readiness: Readiness): Promise<PublicationPreview> {
   const { draft, published } = row;
-  const problems = problemsOf(row);
+  const problems = await publicationProblems(db, row.id, row);
   const valid = problems.length === 0;
   return {
     revision: row.draft_revision,

@@ -12,7 +12,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseGoalFile } from '../../../src/authoring/goal-file.ts';
 import { databases } from '../../kit/database.ts';
 import { goalFile } from '../../kit/fixtures.ts';
-import { startConsole, type ConsoleService, type Visitor } from './service.ts';
+import { addNumber, changeNumber } from '../../../src/authoring/numbers.ts';
+import { ids, startConsole, type ConsoleService, type Visitor } from './service.ts';
 
 const ascending = (a: number, b: number) => a - b;
 
@@ -114,6 +115,25 @@ describe.each(databases)('writing Goals in the console on %s', (kind) => {
 
   test('versions stay as they were published, and are exported as Goal files', async () => {
     const id = await create(goalFile({ title: 'First' }));
+  test('the checklist names what publishing would refuse of a Goal that answers a number', async () => {
+    const answering = goalFile({
+      instructions: 'You answer.',
+      input_schema: { type: 'object', additionalProperties: false, properties: {}, required: [] },
+    });
+    const id = await create(answering);
+    await publish(id, 1);
+    const { db } = service.database;
+    const number = { phone: '+12025550143', accountId: service.accountId, label: 'Help' };
+    const { id: numberId } = await addNumber(db, ids, number);
+    await db.transaction((tx) => changeNumber(tx, numberId, { inbound_goal: id }));
+    await save(id, goalFile(), 1);
+    const { problems, revision } = await author.get<PublicationPreview>(`/goals/${id}/publication`);
+    expect(problems).toMatchObject([{ pointer: '/input_schema/properties/name' }]);
+    const refused = await publish(id, revision);
+    expect(refused.status).toBe(422);
+    expect(await refused.json()).toMatchObject({ error: { code: 'goal_invalid', details: { problems } } });
+  });
+
     await publish(id, 1);
     await save(id, goalFile({ title: 'Second' }), 1);
     await publish(id, 2);

@@ -1,4 +1,4 @@
-import type { GoalFile, ScalarProperty } from '@trunkcall/contract';
+import { GoalFile, type ScalarProperty } from '@trunkcall/contract';
 import { describe, expect, test } from 'vitest';
 import { goalChanges } from '../../../src/authoring/goal-difference.ts';
 import { goalFile } from '../../kit/fixtures.ts';
@@ -75,6 +75,12 @@ describe('a new version and those who call the present one', () => {
     expect(breaks(countries('US', 'CA'), countries('US'))).toEqual([true]);
     expect(breaks(countries('US'), countries('US', 'CA'))).toEqual([false]);
     expect(breaks(goalFile(), goalFile({ instructions: 'You call {{name}} soon.' }))).toEqual([false]);
+  });
+
+  const simple = Object.keys(GoalFile.properties).filter((part) => !part.endsWith('_schema'));
+  test.each(simple.filter((part) => part !== 'targets'))('a change of %s is listed', (part) => {
+    const changed = { ...goalFile(), [part]: 'something else' } as GoalFile;
+    expect(goalChanges(goalFile(), changed)).toMatchObject([{ pointer: `/${part}`, breaking: false }]);
   });
 
   test('a field called like something that every object has is a field', () => {
