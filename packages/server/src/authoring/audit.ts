@@ -1,6 +1,7 @@
+import { formatId } from '@trunkcall/contract';
 import type { Ids } from '../platform/ids.ts';
 import type { Queryable } from '../storage/database.ts';
-import { insertAuditEntry } from '../storage/audit.ts';
+import { findNewestNote, insertAuditEntry } from '../storage/audit.ts';
 
 export interface Change {
   /** Who; null for the program itself, and for whoever holds an operator token. */
@@ -23,4 +24,21 @@ export async function recordChange(tx: Queryable, ids: Ids, change: Change): Pro
   const id = ids.next('aud');
   await tx.query(insertAuditEntry, [id, by, accountId, action, objectId, JSON.stringify(details)]);
   return id;
+}
+
+/**
+ * Notes what a person does again and again: nothing is added while the newest note about the object says that they did
+ * it already, and is not older than `sinceMs`. Called with the object locked, as `recordChange`.
+ */
+export async function recordOngoing(
+  tx: Queryable,
+  ids: Ids,
+  change: Change & { readonly accountId: string },
+  sinceMs: number,
+): Promise<void> {
+  const { by, accountId, action, objectId } = change;
+  const oldest = formatId('aud', sinceMs, new Uint8Array(10));
+  const [newest] = await tx.query(findNewestNote, [accountId, objectId, oldest]);
+  if (newest?.person_id === by && newest.action === action) return;
+  await recordChange(tx, ids, change);
 }

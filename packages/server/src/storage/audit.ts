@@ -26,6 +26,13 @@ export const findHearing = statement<{ readonly id: string }>(
      and created_at > now() - $5 * interval '1 millisecond'`,
 );
 
+/** The newest entry about an object. Values: account id, object id, id to look behind. */
+export const findNewestNote = statement<Pick<AuditRow, 'person_id' | 'action'>>(
+  'find_newest_audit_entry',
+  `select person_id, action from audit_log where account_id = $1 and object_id = $2 and id > $3
+   order by id desc limit 1`,
+);
+
 const columns = `a.id, a.person_id, p.name as person_name, a.account_id, a.action, a.object_id, a.details, a.created_at`;
 const tables = 'audit_log a left join people p on p.id = a.person_id';
 

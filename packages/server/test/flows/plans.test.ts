@@ -13,7 +13,7 @@ import {
   recordTurn,
   requestCancel,
 } from '../../src/storage/attempts.ts';
-import { findHearing } from '../../src/storage/audit.ts';
+import { findHearing, findNewestNote } from '../../src/storage/audit.ts';
 import * as callAcceptance from '../../src/storage/call-acceptance.ts';
 import * as callViews from '../../src/storage/call-views.ts';
 import * as calls from '../../src/storage/calls.ts';
@@ -137,6 +137,7 @@ const hot: readonly Statement<unknown>[] = [
   listMovingCalls,
   listMovingDeliveries,
   findHearing,
+  findNewestNote,
   findUncounted,
   recordUsage,
   listUsedBudgets,

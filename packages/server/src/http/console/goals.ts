@@ -10,7 +10,7 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { stringify } from 'yaml';
 import { getAccount } from '../../authoring/accounts.ts';
-import { recordChange } from '../../authoring/audit.ts';
+import { recordChange, recordOngoing } from '../../authoring/audit.ts';
 import { goalChanges } from '../../authoring/goal-difference.ts';
 import { maxGoalFileBytes, parseGoalFile } from '../../authoring/goal-file.ts';
 import {
@@ -35,6 +35,9 @@ import { requireRight } from './access.ts';
 import type { ConsoleDeps } from './routes.ts';
 import { visitorOf } from './visitor.ts';
 
+/** Saves of one author stand for one change in the audit log for so long. */
+const sittingMs = 10 * 60_000;
+
 interface OfAccount {
   Params: { account: string };
 }
@@ -43,7 +46,7 @@ interface OneGoal {
 }
 
 export function goalRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
-  const { db, ids, readiness } = deps;
+  const { db, ids, clock, readiness } = deps;
   const view = (row: GoalRow) => consoleGoal(row, readiness);
 
   app.get<OfAccount>('/accounts/:account/goals', async (request) => {
@@ -99,11 +102,9 @@ export function goalRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     return db.transaction(async (tx) => {
       const saved = await saveDraft(tx, { goalId, revision, text });
       const change = { by: session.person_id, accountId, objectId: goalId };
-      await recordChange(tx, ids, {
-        ...change,
-        action: 'goal.draft_saved',
-        details: { revision: saved.revision },
-      });
+      const action = 'goal.draft_saved';
+      const details = { revision: saved.revision };
+      await recordOngoing(tx, ids, { ...change, action, details }, clock.now() - sittingMs);
       return saved;
     });
   });

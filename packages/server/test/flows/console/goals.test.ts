@@ -2,6 +2,7 @@ import type {
   ConsoleAuditEntry,
   ConsoleGoal,
   ConsoleGoalDetail,
+  ConsoleSession,
   CreatedKey,
   GoalFile,
   OperatorList,
@@ -9,10 +10,11 @@ import type {
   SavedDraft,
 } from '@trunkcall/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { recordOngoing } from '../../../src/authoring/audit.ts';
 import { parseGoalFile } from '../../../src/authoring/goal-file.ts';
+import { addNumber, changeNumber } from '../../../src/authoring/numbers.ts';
 import { databases } from '../../kit/database.ts';
 import { goalFile } from '../../kit/fixtures.ts';
-import { addNumber, changeNumber } from '../../../src/authoring/numbers.ts';
 import { ids, startConsole, type ConsoleService, type Visitor } from './service.ts';
 
 const ascending = (a: number, b: number) => a - b;
@@ -65,9 +67,6 @@ describe.each(databases)('writing Goals in the console on %s', (kind) => {
     expect((await publish(id, 1)).status).toBe(412);
   });
 
-  test.each([[undefined], ['2'], ['"x"'], ['*']])('a save with If-Match %s is malformed', async (sent) => {
-    const id = await create();
-    const headers = sent === undefined ? {} : { 'if-match': sent };
   test('a save whose answer was lost may be repeated, and is no conflict', async () => {
     const id = await create();
     for (const draft of [goalFile({ title: 'Mine' }), goalFile({ title: '' })]) {
@@ -79,6 +78,9 @@ describe.each(databases)('writing Goals in the console on %s', (kind) => {
     }
   });
 
+  test.each([[undefined], ['2'], ['"x"'], ['*']])('a save with If-Match %s is malformed', async (sent) => {
+    const id = await create();
+    const headers = sent === undefined ? {} : { 'if-match': sent };
     expect((await author.send('PUT', `/goals/${id}/draft`, goalFile(), headers)).status).toBe(400);
   });
 
@@ -113,8 +115,6 @@ describe.each(databases)('writing Goals in the console on %s', (kind) => {
     ]);
   });
 
-  test('versions stay as they were published, and are exported as Goal files', async () => {
-    const id = await create(goalFile({ title: 'First' }));
   test('the checklist names what publishing would refuse of a Goal that answers a number', async () => {
     const answering = goalFile({
       instructions: 'You answer.',
@@ -134,6 +134,8 @@ describe.each(databases)('writing Goals in the console on %s', (kind) => {
     expect(await refused.json()).toMatchObject({ error: { code: 'goal_invalid', details: { problems } } });
   });
 
+  test('versions stay as they were published, and are exported as Goal files', async () => {
+    const id = await create(goalFile({ title: 'First' }));
     await publish(id, 1);
     await save(id, goalFile({ title: 'Second' }), 1);
     await publish(id, 2);
@@ -173,6 +175,41 @@ describe.each(databases)('writing Goals in the console on %s', (kind) => {
       'goal.publish',
       'goal.created',
     ]);
+  });
+
+  test('saves of one author in one sitting are noted once, until something else happens to the draft', async () => {
+    const id = await create();
+    const other = await service.person('author', 'other@example.org');
+    const operator = await service.operator();
+    let revision = 1;
+    const saveAs = async (who: Visitor) => {
+      const title = `Draft ${revision}`;
+      const headers = { 'if-match': `"${revision}"` };
+      expect((await who.send('PUT', `/goals/${id}/draft`, goalFile({ title }), headers)).status).toBe(200);
+      revision += 1;
+    };
+    const noted = async () => {
+      const page = `/audit?account=${service.accountId}&limit=100`;
+      const { data } = await operator.get<OperatorList<ConsoleAuditEntry>>(page);
+      return data.filter((entry) => entry.object_id === id).map(({ action }) => action);
+    };
+    for (const who of [author, author, author]) await saveAs(who);
+    expect(await noted()).toEqual(['goal.draft_saved', 'goal.created']);
+    for (const who of [other, other, author, author]) await saveAs(who);
+    await publish(id, revision);
+    for (const who of [author, author]) await saveAs(who);
+    const all = ['draft_saved', 'publish', 'draft_saved', 'draft_saved', 'draft_saved', 'created'];
+    expect(await noted()).toEqual(all.map((verb) => `goal.${verb}`));
+    const { person } = await author.get<ConsoleSession>('/session');
+    const by = person.id;
+    const change = { by, accountId: service.accountId, action: 'goal.draft_saved', objectId: id };
+    const { db } = service.database;
+    const now = Date.now();
+    await db.transaction((tx) => recordOngoing(tx, ids, change, now - 60_000));
+    expect(await noted()).toHaveLength(all.length);
+    // The next sitting: what was noted lies behind.
+    await db.transaction((tx) => recordOngoing(tx, ids, change, now + 60_000));
+    expect(await noted()).toHaveLength(all.length + 1);
   });
 
   test('a key that the console makes works at once, is shown once, and ends when it is revoked', async () => {
