@@ -462,6 +462,7 @@ export const text = {
     details: 'Details',
     everywhere: 'The whole deployment',
     program: 'Trunkcall',
+    operatorApi: 'Operator API',
     empty: 'Nothing was changed yet.',
   },
   usage,

@@ -266,8 +266,8 @@ async function start(
       recordings: recordingsOf(config),
       endpoints,
       ringNumber,
-      cancelRun: (runId) => cancelRun(db, { clock, ids }, (id) => worker?.stopRun(id), runId),
-      stopCall: (callId) => stopCall(db, { clock, ids }, (id) => worker?.stopRun(id), callId),
+      cancelRun: (runId, note) => cancelRun(db, { clock, ids }, (id) => worker?.stopRun(id), runId, note),
+      stopCall: (callId, note) => stopCall(db, { clock, ids }, (id) => worker?.stopRun(id), callId, note),
     }),
     console: consoleRoutes({
       db,

@@ -58,7 +58,7 @@ function AuditTable({ entries }: { readonly entries: readonly ConsoleAuditEntry[
           {entries.map((entry) => (
             <Table.Tr key={entry.id}>
               <Table.Td className="nowrap">{show.dateTime(entry.created_at)}</Table.Td>
-              <Table.Td miw={120}>{entry.person?.name ?? words.program}</Table.Td>
+              <Table.Td miw={120}>{whoOf(entry)}</Table.Td>
               <Table.Td>{entry.action}</Table.Td>
               <Table.Td>
                 <Code>{entry.object_id}</Code>
@@ -73,6 +73,10 @@ function AuditTable({ entries }: { readonly entries: readonly ConsoleAuditEntry[
     </Scroll>
   );
 }
+
+/** Of what no person did, the program itself did nothing but this; the rest came with an operator token. */
+const whoOf = ({ person, action }: ConsoleAuditEntry): string =>
+  person?.name ?? (action === 'budget.reached' ? words.program : words.operatorApi);
 
 const detailsOf = ({ details }: ConsoleAuditEntry): string =>
   Object.entries(details)

@@ -15,6 +15,10 @@ export interface Change {
   readonly details?: Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 }
 
+/** Notes a change that was made with an operator token, which names no person. */
+export const recordOperatorChange = (tx: Queryable, ids: Ids, change: Omit<Change, 'by'>): Promise<string> =>
+  recordChange(tx, ids, { by: null, ...change });
+
 /**
  * Notes a change in the audit log. Called in the transaction that makes the change: both are committed, or none. Ends
  * with the note's id.

@@ -37,12 +37,15 @@ export interface KeyView {
 }
 
 export interface Keyring {
-  /** Makes a key and gives its text, once. Throws: Refusal `invalid_request`, `not_found` (no such account). */
-  create(key: NewKey): Promise<KeyView & { readonly key: string }>;
+  /**
+   * Makes a key and gives its text, once; in a transaction where one is given. Throws: Refusal `invalid_request`,
+   * `not_found` (no such account).
+   */
+  create(key: NewKey, tx?: Queryable): Promise<KeyView & { readonly key: string }>;
   /** All keys of an account, oldest first; revoked and expired ones too. */
   list(accountId: string): Promise<KeyView[]>;
-  /** Revokes a key for good. Throws: Refusal `not_found`. Safe to repeat: yes. */
-  revoke(keyId: string): Promise<KeyView>;
+  /** Revokes a key for good, as above. Throws: Refusal `not_found`. Safe to repeat: yes. */
+  revoke(keyId: string, tx?: Queryable): Promise<KeyView>;
   /** The valid key that this text is, when it was read so lately that the database need not be asked; else null. */
   recall(key: string): KeyView | null;
   /** Whether this text has been right before, if perhaps long ago; for those who count wrong guesses. */
@@ -82,13 +85,13 @@ export function createKeyring(deps: KeyringDependencies): Keyring {
   const prefix = prefixes[deps.environment];
   const remembered = new Map<string, Remembered>();
 
-  async function create(wanted: NewKey): Promise<KeyView & { key: string }> {
+  async function create(wanted: NewKey, tx = db): Promise<KeyView & { key: string }> {
     refuseBadKey(wanted, clock.now());
     const id = ids.next('key');
     const key = `${prefix}${id.slice('key_'.length)}${randomBytes(32).toString('base64url')}`;
     const { accountId, scopes, regions, expiresAt } = wanted;
     const values = [id, accountId, hashKey(key), scopes, regions, expiresAt];
-    const [row] = await db.query(insertKey, values);
+    const [row] = await tx.query(insertKey, values);
     if (row === undefined) throw new Refusal('not_found', 'there is no such account');
     return { ...viewOf(row), key };
   }
@@ -98,8 +101,8 @@ export function createKeyring(deps: KeyringDependencies): Keyring {
     return rows.map(viewOf);
   }
 
-  async function revoke(keyId: string): Promise<KeyView> {
-    const [row] = isId('key', keyId) ? await db.query(revokeKey, [keyId]) : [];
+  async function revoke(keyId: string, tx = db): Promise<KeyView> {
+    const [row] = isId('key', keyId) ? await tx.query(revokeKey, [keyId]) : [];
     if (row === undefined) throw new Refusal('not_found', 'there is no such key');
     remembered.delete(keyId);
     return viewOf(row);

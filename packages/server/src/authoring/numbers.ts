@@ -15,6 +15,7 @@ import {
   updateNumber,
   type NumberRow,
 } from '../storage/numbers.ts';
+import { recordChange } from './audit.ts';
 
 export interface NewNumber {
   readonly phone: string;
@@ -23,18 +24,26 @@ export interface NewNumber {
   readonly label: string;
 }
 
-/** Enters a number that is ours. Throws: Refusal `invalid_request` for what is no number, `already_exists`. */
+/** Who changes a number is noted in the audit log: a person of the console, or null for the operator API. */
+type By = string | null;
+
+/**
+ * Enters a number that is ours, inside a transaction. Throws: Refusal `invalid_request` for what is no number,
+ * `already_exists`.
+ */
 export async function addNumber(
-  db: Queryable,
+  tx: Queryable,
   ids: Ids,
   { phone, accountId, label }: NewNumber,
+  by: By,
 ): Promise<NumberRow> {
   if (parsePhoneNumberFromString(phone)?.isPossible() !== true) {
     throw new Refusal('invalid_request', 'phone must be a telephone number in E.164 form');
   }
-  const [number] = await db.query(insertNumber, [ids.next('num'), phone, accountId, label]);
+  const [number] = await tx.query(insertNumber, [ids.next('num'), phone, accountId, label]);
   if (number === undefined) throw new Refusal('already_exists', 'this number was entered already');
-  return getNumber(db, number.id);
+  await recordChange(tx, ids, { by, accountId, action: 'number.added', objectId: number.id });
+  return getNumber(tx, number.id);
 }
 
 /**
@@ -46,8 +55,10 @@ export async function addNumber(
  */
 export async function changeNumber(
   tx: Queryable,
+  ids: Ids,
   id: string,
   change: UpdateNumberRequest,
+  by: By,
 ): Promise<NumberRow> {
   // The Goal before the number, as whoever publishes locks them.
   const goal = await answeringGoal(tx, change.inbound_goal ?? null);
@@ -65,15 +76,25 @@ export async function changeNumber(
         : 'inbound_goal must be the id of a Goal of the number’s account',
     );
   }
-  await tx.query(updateNumber, [id, change.label ?? number.label, accountId, goal?.id ?? kept]);
+  const inboundGoalId = goal?.id ?? kept;
+  await tx.query(updateNumber, [id, change.label ?? number.label, accountId, inboundGoalId]);
+  // What an account loses stands in its log, too.
+  for (const account of new Set([number.account_id, accountId])) {
+    const details = {
+      account_id: accountId,
+      inbound_goal_id: account === accountId ? inboundGoalId : null,
+    };
+    await recordChange(tx, ids, { by, accountId: account, action: 'number.changed', objectId: id, details });
+  }
   return getNumber(tx, id);
 }
 
-/** Throws: Refusal `not_found`, or `invalid_request` while an account shows the number to callees. */
-export async function removeNumber(db: Queryable, id: string): Promise<NumberRow> {
-  const number = await getNumber(db, id);
-  const [removed] = await db.query(deleteNumber, [number.id]);
+/** Inside a transaction. Throws: Refusal `not_found`, or `invalid_request` while an account shows the number to callees. */
+export async function removeNumber(tx: Queryable, ids: Ids, id: string, by: By): Promise<NumberRow> {
+  const number = await getNumber(tx, id);
+  const [removed] = await tx.query(deleteNumber, [number.id]);
   if (removed === undefined) throw shown();
+  await recordChange(tx, ids, { by, accountId: number.account_id, action: 'number.removed', objectId: id });
   return number;
 }
 

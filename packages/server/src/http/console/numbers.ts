@@ -1,7 +1,6 @@
 import { AddNumberRequest, RingRequest, UpdateNumberRequest, type OperatorNumber } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
 import { getAccount } from '../../authoring/accounts.ts';
-import { recordChange } from '../../authoring/audit.ts';
 import { addNumber, changeNumber, getNumber, removeNumber } from '../../authoring/numbers.ts';
 import type { Session } from '../../authoring/sessions.ts';
 import { Refusal } from '../../platform/refusal.ts';
@@ -35,12 +34,9 @@ export function numberRoutes(app: FastifyInstance, { db, ids, ringNumber }: Cons
     requireOperator(session);
     const { phone, account, label = '' } = await readJson(request, checkAdd);
     const accountId = account === undefined ? null : (await getAccount(db, account)).id;
-    const number = await db.transaction(async (tx) => {
-      const added = await addNumber(tx, ids, { phone, accountId, label });
-      const change = { by: session.person_id, accountId, objectId: added.id };
-      await recordChange(tx, ids, { ...change, action: 'number.added' });
-      return added;
-    });
+    const number = await db.transaction((tx) =>
+      addNumber(tx, ids, { phone, accountId, label }, session.person_id),
+    );
     reply.code(201);
     return numberView(number);
   });
@@ -48,32 +44,19 @@ export function numberRoutes(app: FastifyInstance, { db, ids, ringNumber }: Cons
   app.patch<OneNumber>('/numbers/:number', async (request): Promise<OperatorNumber> => {
     const { session } = visitorOf(request);
     const before = await readNumber(db, session, request.params.number);
-    const details = await readJson(request, checkUpdate);
+    const change = await readJson(request, checkUpdate);
     requireAssigner(session, before);
-    if (details.account !== undefined) requireOperator(session);
-    const number = await db.transaction(async (tx) => {
-      const changed = await changeNumber(tx, before.id, details);
-      const { account_id: accountId, inbound_goal_id: goal } = changed;
-      // What an account loses stands in its log, too.
-      for (const account of new Set([before.account_id, accountId])) {
-        const change = { by: session.person_id, accountId: account, objectId: before.id };
-        const told = { account_id: accountId, inbound_goal_id: account === accountId ? goal : null };
-        await recordChange(tx, ids, { ...change, action: 'number.changed', details: told });
-      }
-      return changed;
-    });
+    if (change.account !== undefined) requireOperator(session);
+    const number = await db.transaction((tx) => changeNumber(tx, ids, before.id, change, session.person_id));
     return numberView(number);
   });
 
   app.post<OneNumber>('/numbers/:number/remove', async (request): Promise<OperatorNumber> => {
     const { session } = visitorOf(request);
     requireOperator(session);
-    const number = await db.transaction(async (tx) => {
-      const removed = await removeNumber(tx, request.params.number);
-      const change = { by: session.person_id, accountId: removed.account_id, objectId: removed.id };
-      await recordChange(tx, ids, { ...change, action: 'number.removed' });
-      return removed;
-    });
+    const number = await db.transaction((tx) =>
+      removeNumber(tx, ids, request.params.number, session.person_id),
+    );
     return numberView(number);
   });
 

@@ -46,13 +46,9 @@ export function systemRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     app.post<{ Params: { worker: string } }>(`/workers/:worker/${to}`, async (request, reply) => {
       const { session } = visitorOf(request);
       requireOperator(session);
-      const worker = await db.transaction(async (tx) => {
-        const asked = await switchWorker(tx, request.params.worker, to);
-        const change = { by: session.person_id, accountId: null, objectId: asked.id };
-        const action = to === 'drain' ? 'worker.drained' : 'worker.resumed';
-        await recordChange(tx, ids, { ...change, action, details: { host: asked.host } });
-        return asked;
-      });
+      const worker = await db.transaction((tx) =>
+        switchWorker(tx, ids, request.params.worker, to, session.person_id),
+      );
       onWanted();
       reply.code(202);
       return workerView(worker);

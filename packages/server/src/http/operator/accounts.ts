@@ -1,6 +1,7 @@
 import { CreateAccountRequest, UpdateAccountRequest, type OperatorAccount } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
 import { changeAccount, createAccount, getAccount } from '../../authoring/accounts.ts';
+import { recordOperatorChange } from '../../authoring/audit.ts';
 import { beginWaitingTasks } from '../../calls/advance.ts';
 import type { Ids } from '../../platform/ids.ts';
 import { formatAmount } from '../../platform/money.ts';
@@ -20,8 +21,14 @@ const checkUpdate = checker(UpdateAccountRequest);
 export function accountRoutes(app: FastifyInstance, { db, ids }: { db: Database; ids: Ids }): void {
   app.post('/accounts', async (request, reply) => {
     const { name } = await readJson(request, checkCreate);
+    const account = await db.transaction(async (tx) => {
+      const made = await createAccount(tx, ids, name);
+      const change = { accountId: made.id, objectId: made.id, action: 'account.created', details: { name } };
+      await recordOperatorChange(tx, ids, change);
+      return made;
+    });
     reply.code(201);
-    return accountView(await createAccount(db, ids, name));
+    return accountView(account);
   });
 
   app.get('/accounts', async () => listOf((await db.query(listAccounts)).map(accountView)));
@@ -31,9 +38,13 @@ export function accountRoutes(app: FastifyInstance, { db, ids }: { db: Database;
   );
 
   app.patch<OneAccount>('/accounts/:account', async (request) => {
-    const change = await readJson(request, checkUpdate);
+    const asked = await readJson(request, checkUpdate);
+    // What has a record of its own is not written down twice.
+    const { disclosure: _, ...details } = asked;
     const account = await db.transaction(async (tx) => {
-      const changed = await changeAccount(tx, ids, request.params.account, change, null);
+      const changed = await changeAccount(tx, ids, request.params.account, asked, null);
+      const change = { accountId: changed.id, objectId: changed.id, action: 'account.changed', details };
+      if (Object.keys(details).length > 0) await recordOperatorChange(tx, ids, change);
       // With more room, call tasks that waited for it begin.
       await beginWaitingTasks(tx, ids, changed.id);
       return changed;

@@ -3,6 +3,8 @@ import type { CallTask, OneShotCall, OperatorCall, OperatorCallDetail } from '@t
 import { isId } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
 import { getAccount } from '../../authoring/accounts.ts';
+import { recordOperatorChange } from '../../authoring/audit.ts';
+import type { Ids } from '../../platform/ids.ts';
 import { Refusal } from '../../platform/refusal.ts';
 import { renderCall } from '../../publication/call-views.ts';
 import { findCall, listCalls, listCallsOfAccount, type CallRow } from '../../storage/call-views.ts';
@@ -10,11 +12,13 @@ import type { Database, Queryable } from '../../storage/database.ts';
 import { listEvents } from '../../storage/events.ts';
 import { queryParameters } from '../query.ts';
 import { pageOf, readPage } from './page.ts';
+import type { Stop } from './runs.ts';
 import { eventView, maskPhone, timeOrNull } from './views.ts';
 
 export interface CallRoutesDeps {
   readonly db: Database;
-  readonly stopCall: (callId: string) => Promise<'stopping' | 'ended'>;
+  readonly ids: Ids;
+  readonly stopCall: Stop;
 }
 
 interface OneCall {
@@ -24,7 +28,7 @@ interface OneCall {
 /** A call has one event a turn, and turns are bounded; this many are shown. */
 const maxEvents = 5_000;
 
-export function operatorCallRoutes(app: FastifyInstance, { db, stopCall }: CallRoutesDeps): void {
+export function operatorCallRoutes(app: FastifyInstance, { db, ids, stopCall }: CallRoutesDeps): void {
   app.get('/calls', async (request) => {
     const sent = queryParameters(request, ['account', 'after', 'limit']);
     const page = readPage(sent, 'call');
@@ -42,8 +46,11 @@ export function operatorCallRoutes(app: FastifyInstance, { db, stopCall }: CallR
   });
 
   app.post<OneCall>('/calls/:call/cancel', async (request, reply): Promise<OperatorCall> => {
-    const { id } = await getCall(db, request.params.call);
-    if ((await stopCall(id)) === 'ended') {
+    const { id, account_id: accountId } = await getCall(db, request.params.call);
+    const note = async (tx: Queryable): Promise<void> => {
+      await recordOperatorChange(tx, ids, { accountId, action: 'call.cancel', objectId: id });
+    };
+    if ((await stopCall(id, note)) === 'ended') {
       throw new Refusal('call_cannot_cancel', 'the call has already ended');
     }
     reply.code(202);

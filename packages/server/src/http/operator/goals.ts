@@ -1,6 +1,7 @@
 import { goalActions, isId, type OperatorGoal, type OperatorGoalDetail } from '@trunkcall/contract';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { getAccount } from '../../authoring/accounts.ts';
+import { recordOperatorChange } from '../../authoring/audit.ts';
 import { parseGoalFile } from '../../authoring/goal-file.ts';
 import { applyGoal, commandGoal, publishGoal } from '../../authoring/goals.ts';
 import type { Readiness } from '../../authoring/readiness.ts';
@@ -43,7 +44,12 @@ export function goalRoutes(app: FastifyInstance, deps: GoalRoutesDeps): void {
     const { account } = queryParameters(request, ['account']);
     if (account === undefined) throw new Refusal('invalid_request', 'the query parameter account is missing');
     const { id: accountId } = await getAccount(db, account);
-    const id = await db.transaction((tx) => applyGoal(tx, ids, { accountId, goalId, text }));
+    const action = goalId === null ? 'goal.created' : 'goal.draft_saved';
+    const id = await db.transaction(async (tx) => {
+      const objectId = await applyGoal(tx, ids, { accountId, goalId, text });
+      await recordOperatorChange(tx, ids, { accountId, action, objectId });
+      return objectId;
+    });
     return view(await find(id));
   }
 
@@ -103,10 +109,16 @@ export function goalRoutes(app: FastifyInstance, deps: GoalRoutesDeps): void {
 
   for (const action of goalActions) {
     app.post<OneGoal>(`/goals/:goal/${action}`, async (request) => {
-      const goalId = request.params.goal;
-      await db.transaction<unknown>((tx) =>
-        action === 'publish' ? publishGoal(tx, ids, goalId) : commandGoal(tx, goalId, action),
-      );
+      const { id: goalId, account_id: accountId } = await find(request.params.goal);
+      const change = { accountId, action: `goal.${action}`, objectId: goalId };
+      await db.transaction(async (tx) => {
+        if (action !== 'publish') {
+          await commandGoal(tx, goalId, action);
+          return recordOperatorChange(tx, ids, change);
+        }
+        const version = await publishGoal(tx, ids, goalId);
+        return recordOperatorChange(tx, ids, { ...change, details: { version } });
+      });
       return view(await find(goalId));
     });
   }

@@ -6,24 +6,39 @@ import {
 } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
 import { getAccount } from '../../authoring/accounts.ts';
+import { recordOperatorChange } from '../../authoring/audit.ts';
 import type { Keyring, KeyView } from '../../authoring/keys.ts';
+import type { Ids } from '../../platform/ids.ts';
 import { Refusal } from '../../platform/refusal.ts';
-import type { Queryable } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { queryParameters } from '../query.ts';
 import { checker, readJson } from './sent.ts';
 import { listOf, timeOrNull } from './views.ts';
 
 const checkCreate = checker(CreateKeyRequest);
 
-export function keyRoutes(app: FastifyInstance, { db, keys }: { db: Queryable; keys: Keyring }): void {
+export interface KeyRoutesDeps {
+  readonly db: Database;
+  readonly ids: Ids;
+  readonly keys: Keyring;
+}
+
+export function keyRoutes(app: FastifyInstance, { db, ids, keys }: KeyRoutesDeps): void {
   app.post('/keys', async (request, reply): Promise<CreatedKey> => {
     const sent = await readJson(request, checkCreate);
     const { id: accountId } = await getAccount(db, sent.account);
-    const created = await keys.create({
+    const { scopes = allScopes, regions = null, expires_at = null } = sent;
+    const wanted = {
       accountId,
-      scopes: sent.scopes ?? allScopes,
-      regions: sent.regions ?? null,
-      expiresAt: sent.expires_at === undefined ? null : readTime(sent.expires_at),
+      scopes,
+      regions,
+      expiresAt: expires_at === null ? null : readTime(expires_at),
+    };
+    const created = await db.transaction(async (tx) => {
+      const key = await keys.create(wanted, tx);
+      const change = { accountId, objectId: key.id, action: 'key.created' };
+      await recordOperatorChange(tx, ids, { ...change, details: { scopes, regions, expires_at } });
+      return key;
     });
     reply.code(201);
     return { ...keyView(created), key: created.key };
@@ -37,7 +52,14 @@ export function keyRoutes(app: FastifyInstance, { db, keys }: { db: Queryable; k
   });
 
   app.post<{ Params: { key: string } }>('/keys/:key/revoke', async (request) =>
-    keyView(await keys.revoke(request.params.key)),
+    keyView(
+      await db.transaction(async (tx) => {
+        const gone = await keys.revoke(request.params.key, tx);
+        const change = { accountId: gone.accountId, objectId: gone.id, action: 'key.revoked' };
+        await recordOperatorChange(tx, ids, change);
+        return gone;
+      }),
+    ),
   );
 }
 

@@ -20,7 +20,7 @@ import { goalRoutes } from './goals.ts';
 import { keyRoutes } from './keys.ts';
 import { numberRoutes } from './numbers.ts';
 import { peopleRoutes } from './people.ts';
-import { runRoutes } from './runs.ts';
+import { runRoutes, type Stop } from './runs.ts';
 import { usageRoutes } from './usage.ts';
 import { systemRoutes, type DeploymentFacts } from './system.ts';
 import { trunkRoutes } from './trunks.ts';
@@ -50,9 +50,9 @@ export interface OperatorDeps {
    * Stops a run that has not ended, given its `run_id`; a live call is hung up shortly after. Ends with whether
    * there was something to stop.
    */
-  readonly cancelRun: (runId: string) => Promise<'stopping' | 'ended'>;
+  readonly cancelRun: Stop;
   /** The same for a call task or a one-shot call. */
-  readonly stopCall: (callId: string) => Promise<'stopping' | 'ended'>;
+  readonly stopCall: Stop;
 }
 
 export function operatorRoutes(deps: OperatorDeps): FastifyPluginAsync {

@@ -7,7 +7,9 @@ import {
 } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
 import { getAccount } from '../../authoring/accounts.ts';
+import { recordOperatorChange } from '../../authoring/audit.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Ids } from '../../platform/ids.ts';
 import { Refusal } from '../../platform/refusal.ts';
 import type { Database, Queryable } from '../../storage/database.ts';
 import {
@@ -29,21 +31,26 @@ import { acceptedEvent, attemptView, eventView, runView, turnView } from './view
 
 export interface RunRoutesDeps {
   readonly db: Database;
+  readonly ids: Ids;
   readonly clock: Clock;
   /** The directory of the recordings that this machine has. */
   readonly recordings: string;
-  readonly cancelRun: (runId: string) => Promise<'stopping' | 'ended'>;
+  readonly cancelRun: Stop;
 }
 
 /** A run has one event a turn, and turns are bounded. */
 const maxEvents = 2_000;
+
+/** Stops a Run or a call, given its id; `note` is called in the transaction that asks for it. */
+export type Stop = (id: string, note: (tx: Queryable) => Promise<void>) => Promise<'stopping' | 'ended'>;
 
 interface OneRun {
   /** A public id or a `run_id`. */
   Params: { run: string };
 }
 
-export function runRoutes(app: FastifyInstance, { db, clock, recordings, cancelRun }: RunRoutesDeps): void {
+export function runRoutes(app: FastifyInstance, deps: RunRoutesDeps): void {
+  const { db, ids, clock, recordings, cancelRun } = deps;
   app.get('/runs', async (request) => {
     const sent = queryParameters(request, ['goal', 'account', 'status', 'direction', 'after', 'limit']);
     const page = readPage(sent, 'grun');
@@ -84,8 +91,11 @@ export function runRoutes(app: FastifyInstance, { db, clock, recordings, cancelR
   });
 
   app.post<OneRun>('/runs/:run/cancel', async (request, reply): Promise<OperatorRun> => {
-    const { id } = await findRun(db, request.params.run);
-    if ((await cancelRun(id)) === 'ended') {
+    const { id, public_id: objectId, account_id: accountId } = await findRun(db, request.params.run);
+    const note = async (tx: Queryable): Promise<void> => {
+      await recordOperatorChange(tx, ids, { accountId, action: 'run.cancel', objectId });
+    };
+    if ((await cancelRun(id, note)) === 'ended') {
       throw new Refusal('run_not_cancelable', 'the Run has already ended');
     }
     reply.code(202);

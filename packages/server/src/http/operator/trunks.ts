@@ -6,6 +6,7 @@ import {
   type TrunkReport,
 } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
+import { recordOperatorChange } from '../../authoring/audit.ts';
 import { requestTestCall, type TrunkBook, type TrunkEntry } from '../../authoring/test-calls.ts';
 import type { Ids } from '../../platform/ids.ts';
 import { Refusal } from '../../platform/refusal.ts';
@@ -32,7 +33,13 @@ export function trunkRoutes(app: FastifyInstance, { db, ids, book, onWanted }: T
 
   app.post<{ Params: { trunk: string } }>('/trunks/:trunk/test_calls', async (request, reply) => {
     const { phone } = await readJson(request, checkTestCall);
-    const call = await db.transaction((tx) => requestTestCall(tx, ids, book, request.params.trunk, phone));
+    const { trunk } = request.params;
+    const call = await db.transaction(async (tx) => {
+      const made = await requestTestCall(tx, ids, book, trunk, phone);
+      const change = { accountId: null, objectId: made.id, action: 'trunk.tested', details: { trunk } };
+      await recordOperatorChange(tx, ids, change);
+      return made;
+    });
     onWanted();
     reply.code(202);
     return testCallView(call);

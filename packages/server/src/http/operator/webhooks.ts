@@ -10,8 +10,10 @@ import {
 } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
 import { getAccount } from '../../authoring/accounts.ts';
+import { recordOperatorChange, type Change } from '../../authoring/audit.ts';
+import type { Ids } from '../../platform/ids.ts';
 import { Refusal } from '../../platform/refusal.ts';
-import type { Endpoints, WithSecret } from '../../publication/endpoints.ts';
+import type { Endpoints, Note, WithSecret } from '../../publication/endpoints.ts';
 import type { Queryable } from '../../storage/database.ts';
 import {
   findDelivery,
@@ -29,6 +31,7 @@ import { timeOrNull } from './views.ts';
 
 export interface WebhookRoutesDeps {
   readonly db: Queryable;
+  readonly ids: Ids;
   readonly endpoints: Endpoints;
 }
 
@@ -42,7 +45,16 @@ interface OneDelivery {
   Params: { delivery: string };
 }
 
-export function webhookRoutes(app: FastifyInstance, { db, endpoints }: WebhookRoutesDeps): void {
+export function webhookRoutes(app: FastifyInstance, { db, ids, endpoints }: WebhookRoutesDeps): void {
+  const noteOf =
+    (accountId: string, action: string, details: Change['details'] = {}): Note =>
+    async (tx, objectId) => {
+      await recordOperatorChange(tx, ids, { accountId, action, objectId, details });
+    };
+  /** The note for an endpoint that there is. Throws: Refusal `not_found`. */
+  const noteFor = async (id: string, action: string): Promise<Note> =>
+    noteOf((await endpoints.get(id)).account_id, action);
+
   app.post('/webhooks', async (request, reply): Promise<WebhookWithSecret> => {
     const {
       account,
@@ -52,7 +64,8 @@ export function webhookRoutes(app: FastifyInstance, { db, endpoints }: WebhookRo
       signed = false,
     } = await readJson(request, checkCreate);
     const { id: accountId } = await getAccount(db, account);
-    const created = await endpoints.create({ accountId, url, types, description, signed });
+    const note = noteOf(accountId, 'webhook.created', { signed, ...(types !== null && { types }) });
+    const created = await endpoints.create({ accountId, url, types, description, signed }, note);
     reply.code(201);
     return secretView(created);
   });
@@ -71,19 +84,21 @@ export function webhookRoutes(app: FastifyInstance, { db, endpoints }: WebhookRo
     endpointView(await endpoints.get(params.webhook)),
   );
   app.post<OneWebhook>('/webhooks/:webhook/disable', async ({ params }) =>
-    endpointView(await endpoints.disable(params.webhook)),
+    endpointView(await endpoints.disable(params.webhook, await noteFor(params.webhook, 'webhook.disabled'))),
   );
   app.post<OneWebhook>('/webhooks/:webhook/enable', async ({ params }) =>
-    endpointView(await endpoints.enable(params.webhook)),
+    endpointView(await endpoints.enable(params.webhook, await noteFor(params.webhook, 'webhook.enabled'))),
   );
   app.post<OneWebhook>('/webhooks/:webhook/remove', async ({ params }) =>
-    endpointView(await endpoints.remove(params.webhook)),
+    endpointView(await endpoints.remove(params.webhook, await noteFor(params.webhook, 'webhook.removed'))),
   );
   app.post<OneWebhook>('/webhooks/:webhook/rotate_secret', async ({ params }) =>
-    secretView(await endpoints.rotateSecret(params.webhook)),
+    secretView(
+      await endpoints.rotateSecret(params.webhook, await noteFor(params.webhook, 'webhook.secret_rotated')),
+    ),
   );
   app.post<OneWebhook>('/webhooks/:webhook/test', async ({ params }, reply) => {
-    const id = await endpoints.test(params.webhook);
+    const id = await endpoints.test(params.webhook, await noteFor(params.webhook, 'webhook.tested'));
     reply.code(202);
     return deliveryView(await getDelivery(db, id));
   });
@@ -106,7 +121,8 @@ export function webhookRoutes(app: FastifyInstance, { db, endpoints }: WebhookRo
   );
 
   app.post<OneDelivery>('/webhook_deliveries/:delivery/replay', async ({ params }, reply) => {
-    await endpoints.replay(params.delivery);
+    const { account_id: accountId } = await getDelivery(db, params.delivery);
+    await endpoints.replay(params.delivery, noteOf(accountId, 'delivery.replayed'));
     reply.code(202);
     return deliveryView(await getDelivery(db, params.delivery));
   });

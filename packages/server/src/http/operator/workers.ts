@@ -1,7 +1,9 @@
 import { isId, type OperatorWorker, type WorkerSwitch } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
+import { recordChange } from '../../authoring/audit.ts';
+import type { Ids } from '../../platform/ids.ts';
 import { Refusal } from '../../platform/refusal.ts';
-import type { Queryable } from '../../storage/database.ts';
+import type { Database, Queryable } from '../../storage/database.ts';
 import { askToDrain, listWorkers, type WorkerRow } from '../../storage/workers.ts';
 import { listOf, timeOrNull } from './views.ts';
 
@@ -10,17 +12,18 @@ interface OneWorker {
 }
 
 export interface WorkerRoutesDeps {
-  readonly db: Queryable;
+  readonly db: Database;
+  readonly ids: Ids;
   /** Told that a process is to drain, or that a test call waits: this one need not wait for its next beat. */
   readonly onWanted: () => void;
 }
 
-export function workerRoutes(app: FastifyInstance, { db, onWanted }: WorkerRoutesDeps): void {
+export function workerRoutes(app: FastifyInstance, { db, ids, onWanted }: WorkerRoutesDeps): void {
   app.get('/workers', async () => listOf((await db.query(listWorkers)).map(workerView)));
 
   for (const to of ['drain', 'resume'] as const) {
     app.post<OneWorker>(`/workers/:worker/${to}`, async ({ params }, reply) => {
-      const worker = await switchWorker(db, params.worker, to);
+      const worker = await db.transaction((tx) => switchWorker(tx, ids, params.worker, to, null));
       onWanted();
       reply.code(202);
       return workerView(worker);
@@ -28,10 +31,22 @@ export function workerRoutes(app: FastifyInstance, { db, onWanted }: WorkerRoute
   }
 }
 
-/** Asks a process to take no new calls, or to take them again. Throws: Refusal `not_found`. */
-export async function switchWorker(db: Queryable, id: string, to: WorkerSwitch): Promise<WorkerRow> {
-  const [worker] = isId('wrk', id) ? await db.query(askToDrain, [id, to === 'drain']) : [];
+/**
+ * Asks a process to take no new calls, or to take them again, inside a transaction; `by` (null: the operator API) is
+ * noted. Throws: Refusal `not_found`.
+ */
+export async function switchWorker(
+  tx: Queryable,
+  ids: Ids,
+  id: string,
+  to: WorkerSwitch,
+  by: string | null,
+): Promise<WorkerRow> {
+  const [worker] = isId('wrk', id) ? await tx.query(askToDrain, [id, to === 'drain']) : [];
   if (worker === undefined) throw new Refusal('not_found', 'there is no process with this id');
+  const change = { by, accountId: null, objectId: id, details: { host: worker.host } };
+  const action = to === 'drain' ? 'worker.drained' : 'worker.resumed';
+  await recordChange(tx, ids, { ...change, action });
   return worker;
 }
 

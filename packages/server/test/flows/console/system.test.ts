@@ -218,12 +218,10 @@ describe.each(databases)('the deployment in the console on %s', (kind) => {
   test('an owner chooses region and number of the account, an operator its limits; both are on record', async () => {
     const owner = await service.person('owner');
     const { db } = service.database;
-    const number = await addNumber(db, ids, {
-      phone: '+12025550177',
-      accountId: service.accountId,
-      label: '',
-    });
-    await addNumber(db, ids, { phone: '+12025550178', accountId: service.otherAccountId, label: '' });
+    const enter = (phone: string, accountId: string) =>
+      db.transaction((tx) => addNumber(tx, ids, { phone, accountId, label: '' }, null));
+    const number = await enter('+12025550177', service.accountId);
+    await enter('+12025550178', service.otherAccountId);
     const place = `/accounts/${service.accountId}`;
     const settings = await owner.get<ConsoleAccountSettings>(`${place}/settings`);
     expect(settings.numbers.map(({ id }: OperatorNumber) => id)).toEqual([number.id]);

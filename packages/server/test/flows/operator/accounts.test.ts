@@ -90,7 +90,9 @@ describe.each(databases)('accounts and keys on %s', (kind) => {
     expect(on.disclosure).toEqual({ off: false });
     const audit = await service.database.db.query(auditOf, [id]);
     expect(audit).toEqual([
+      { action: 'account.created', person_id: null, details: { name: 'Quiet' } },
       { action: 'account.disclosure_off', person_id: null, details: { reason } },
+      { action: 'account.changed', person_id: null, details: { max_active_calls: 7 } },
       { action: 'account.disclosure_on', person_id: null, details: {} },
     ]);
   });

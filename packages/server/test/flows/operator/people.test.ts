@@ -3,6 +3,7 @@ import type { OperatorPerson } from '@trunkcall/contract';
 import { followLink, lookAtLink } from '../../../src/authoring/people.ts';
 import { listAudit, listAccountAudit } from '../../../src/storage/audit.ts';
 import { databases } from '../../kit/database.ts';
+import { goalFile } from '../../kit/fixtures.ts';
 import { ids, startOperatorService, type OperatorService } from './service.ts';
 
 describe.each(databases)('people in the operator API on %s', (kind) => {
@@ -84,6 +85,67 @@ describe.each(databases)('people in the operator API on %s', (kind) => {
     await service.operator.removePerson(id);
     const [newest] = await service.database.db.query(listAudit, [null, 1]);
     expect(newest).toMatchObject({ person_id: null, action: 'person.removed', object_id: id });
+  });
+
+  test('whatever else the token changes stands there, too', async () => {
+    const { operator, database } = service;
+    const noted = async (accountId: string | null) => {
+      const rows =
+        accountId === null
+          ? await database.db.query(listAudit, [null, 100])
+          : await database.db.query(listAccountAudit, [accountId, null, 100]);
+      return rows
+        .filter(({ person_id }) => person_id === null)
+        .map(({ action, object_id }) => `${action} ${object_id.split('_')[0] ?? ''}`)
+        .toReversed();
+    };
+    const { id: account_id } = await operator.createAccount('watched');
+    await operator.updateAccount(account_id, { max_active_calls: 3 });
+    const key = await operator.createKey({ account: account_id });
+    await operator.revokeKey(key.id);
+    const file = { text: JSON.stringify(goalFile()), mediaType: 'application/json' } as const;
+    const goal = await operator.applyGoal(account_id, file);
+    await operator.applyGoal(account_id, file, goal.id);
+    await operator.commandGoal(goal.id, 'publish');
+    await operator.commandGoal(goal.id, 'pause');
+    const number = await operator.addNumber({ phone: '+12025550160', account: account_id });
+    await operator.updateNumber(number.id, { label: 'Desk' });
+    await operator.removeNumber(number.id);
+    const webhook = await operator.createWebhook({ account: account_id, url: 'https://hooks.example.com/' });
+    const { id: delivery } = await operator.testWebhook(webhook.id);
+    await operator.switchWebhook(webhook.id, 'disable');
+    await operator.switchWebhook(webhook.id, 'enable');
+    await operator.replayDelivery(delivery);
+    await operator.rotateWebhookSecret(webhook.id);
+    await operator.removeWebhook(webhook.id);
+    const { call } = await (
+      await service.developer(account_id)
+    ).createCallTask({ task: 'Call +12025550100.' });
+    await operator.cancelCall(call.id);
+    expect(await noted(account_id)).toEqual([
+      'account.created acct',
+      'account.changed acct',
+      'key.created key',
+      'key.revoked key',
+      'goal.created goal',
+      'goal.draft_saved goal',
+      'goal.publish goal',
+      'goal.pause goal',
+      'number.added num',
+      'number.changed num',
+      'number.removed num',
+      'webhook.created whe',
+      'webhook.tested whe',
+      'webhook.disabled whe',
+      'webhook.enabled whe',
+      'delivery.replayed dlv',
+      'webhook.secret_rotated whe',
+      'webhook.removed whe',
+      'key.created key',
+      'call.cancel call',
+    ]);
+    await operator.testTrunk('simulated', { phone: '+12025550100' });
+    expect((await noted(null)).at(-1)).toBe('trunk.tested tcall');
   });
 
   test.each([

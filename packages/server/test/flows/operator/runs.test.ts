@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ListRunsQuery, RunProgress } from '@trunkcall/contract';
 import { statement } from '../../../src/storage/database.ts';
+import { listAccountAudit } from '../../../src/storage/audit.ts';
 import { databases } from '../../kit/database.ts';
 import { goalFile } from '../../kit/fixtures.ts';
 import { ids, startOperatorService, type OperatorService } from './service.ts';
@@ -220,6 +221,8 @@ describe.each(databases)('runs on %s', (kind) => {
       status: 'canceled',
       error: { code: 'canceled', detail_code: 'operator' },
     });
+    const [noted] = await service.database.db.query(listAccountAudit, [account, null, 1]);
+    expect(noted).toMatchObject({ person_id: null, action: 'run.cancel', object_id: id });
     await expect(service.operator.cancelRun(id)).rejects.toMatchObject({
       status: 409,
       code: 'run_not_cancelable',

@@ -112,8 +112,8 @@ export async function startOperatorService(
       goalTester: scriptedGoalTester(systemClock),
       configuredToken,
       recordings: '/nonexistent',
-      stopCall: (callId) => stopCall(db, { ids, clock: systemClock }, () => undefined, callId),
-      cancelRun: (runId) => cancelRun(db, { ids, clock: systemClock }, () => undefined, runId),
+      stopCall: (callId, note) => stopCall(db, { ids, clock: systemClock }, () => undefined, callId, note),
+      cancelRun: (runId, note) => cancelRun(db, { ids, clock: systemClock }, () => undefined, runId, note),
     }),
   });
   const departures = watchAnswers(app, operatorOpenApiDocument(), operatorPrefix);
