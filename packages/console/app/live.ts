@@ -1,8 +1,10 @@
 /** Keeps what is shown true: the server says what has moved, and what depends on them is asked for again. */
 import type { LiveNews } from '@trunkcall/contract';
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { ask } from './api.ts';
+import { sessionKey } from './client.ts';
+import { keepLive } from './live-stream.ts';
 
 /** Lists are asked for at most this often, however much moves. */
 const listsEveryMs = 1_500;
@@ -16,10 +18,11 @@ const shown = {
 } as const;
 const prolongEveryMs = 10 * 60_000;
 
-export function useLive(): void {
+/** Whether the page is told what moves. */
+export function useLive(): boolean {
   const client = useQueryClient();
+  const [isLive, setIsLive] = useState(true);
   useEffect(() => {
-    const stream = new EventSource('/console/api/live');
     const due = new Set<string>();
     let lists: ReturnType<typeof setTimeout> | undefined;
     const refreshLists = (names: readonly string[]) => {
@@ -30,22 +33,29 @@ export function useLive(): void {
         due.clear();
       }, listsEveryMs);
     };
-    for (const [event, { one, lists: names }] of Object.entries(shown)) {
-      stream.addEventListener(event, ({ data }: MessageEvent<string>) => {
+    const listeners = Object.entries(shown).map(([event, { one, lists: names }]) => {
+      const refresh = (data: string) => {
         const { moved } = JSON.parse(data) as LiveNews;
         for (const { id } of moved) void client.invalidateQueries({ queryKey: [one, id] });
         refreshLists(names);
-      });
-    }
-    // What was missed while the stream was away.
-    stream.addEventListener('open', () =>
-      refreshLists(Object.values(shown).flatMap(({ one, lists: names }) => [one, ...names])),
-    );
+      };
+      return [event, refresh] as const;
+    });
+    const all = Object.values(shown).flatMap(({ one, lists: names }) => [one, ...names]);
+    const close = keepLive('/console/api/live', {
+      on: Object.fromEntries(listeners),
+      // What was missed while the stream was away.
+      onOpen: () => refreshLists(all),
+      // It may have been refused because the session has ended.
+      onRefused: () => refreshLists([...sessionKey, ...all]),
+      onLive: setIsLive,
+    });
     return () => {
-      stream.close();
+      close();
       clearTimeout(lists);
     };
   }, [client]);
+  return isLive;
 }
 
 /** Keeps the session alive while somebody is at the page, and only then. */

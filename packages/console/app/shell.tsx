@@ -21,7 +21,7 @@ import { NavLink as RouterLink, useLocation } from 'react-router';
 import { ApiError, ask } from './api.ts';
 import { useLive, useProlonging } from './live.ts';
 import { Dialog } from './parts/dialog.tsx';
-import { Failure } from './parts/page.tsx';
+import { Failure, State } from './parts/page.tsx';
 import { usePlace } from './session.tsx';
 import { text } from './text.ts';
 
@@ -29,7 +29,7 @@ const { nav } = text;
 
 /** The frame around every page: where one is, in which account, and as whom. */
 export function Shell({ children }: { readonly children: ReactNode }) {
-  useLive();
+  const isLive = useLive();
   useProlonging();
   const [opened, { toggle, close }] = useDisclosure();
   const calm = useReducedMotion();
@@ -66,6 +66,13 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         <Navigation onNavigate={close} />
       </AppShell.Navbar>
       <AppShell.Main id="content">
+        <div role="status">
+          {!isLive && (
+            <Text size="sm" mb="sm">
+              <State tone="warn">{nav.notLive}</State> {nav.notLiveHint}
+            </Text>
+          )}
+        </div>
         {account === null && (
           <Alert variant="outline" mb="md">
             {noAccount}

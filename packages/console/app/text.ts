@@ -58,6 +58,8 @@ export const text = {
     signOut: 'Sign out',
     password: 'Change password',
     skip: 'Skip to the content',
+    notLive: 'Not live.',
+    notLiveHint: 'What is shown may be older; it is tried again.',
     test: 'Test deployment: nobody’s phone can ring',
     noAccount: 'You have no account yet. Ask an owner for an invitation.',
     noAccounts: 'There is no account yet. Create the first one.',

@@ -8,6 +8,7 @@
  * - L2  A message only says what has moved. The page asks for what it shows, with its rights at that time.
  * - L3  A stream ends when its session does, and in any case after `longestMs`; the page comes back by itself.
  * - L4  A slow reader loses messages, never the others' memory: it is ended, and reads everything anew.
+ * - L5  A tab that is gone counts no more, so reloading one never uses up what a person may have open.
  */
 import type { ServerResponse } from 'node:http';
 import type { LiveNews } from '@trunkcall/contract';
@@ -120,7 +121,11 @@ function createLive(db: Database, clock: Clock, log: Logger) {
   async function serve({ token, session }: Visitor, response: ServerResponse): Promise<void> {
     const left = new AbortController();
     const stream: Stream = { response, session };
-    response.once('close', () => left.abort());
+    const leave = () => left.abort();
+    response.once('close', leave);
+    // Our server answers clients that have said all they will say; of a stream, that end is the reader's (L5).
+    const { socket } = response;
+    socket?.once('end', leave);
     response.write('retry: 3000\n\n');
     streams.add(stream);
     void poll();
@@ -137,6 +142,7 @@ function createLive(db: Database, clock: Clock, log: Logger) {
       if (!(error instanceof DatabaseUnavailable)) log.error({ err: error }, 'a live page was ended');
     } finally {
       streams.delete(stream);
+      socket?.off('end', leave);
       response.end();
     }
   }

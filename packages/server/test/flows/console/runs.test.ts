@@ -6,6 +6,8 @@ import type {
   OperatorList,
   TurnLatency,
 } from '@trunkcall/contract';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { Trunkcall } from '@trunkcall/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/platform/clock.ts';
@@ -162,6 +164,33 @@ describe.each(databases)('runs in the console on %s', (kind) => {
     expect(text).not.toContain(theirs);
     await reader?.cancel();
   });
+});
+
+test('a tab that is gone does not count among those that its person has open', async () => {
+  const service = await startConsole('embedded');
+  const viewer = await service.person('viewer');
+  const { host, port, hostname } = new URL(service.origin);
+  const request = `GET /console/api/live HTTP/1.1\r\nhost: ${host}\r\ncookie: ${viewer.cookie}\r\n\r\n`;
+  const openOne = async () => {
+    const tab = connect(Number(port), hostname);
+    tab.write(request);
+    const [chunk] = (await once(tab, 'data')) as [Buffer];
+    return { tab, status: chunk.toString().slice(9, 12) };
+  };
+  const tabs = await Promise.all(Array.from({ length: 20 }, openOne));
+  expect(new Set(tabs.map(({ status }) => status))).toEqual(new Set(['200']));
+  const refused = await openOne();
+  expect(refused.status).toBe('429');
+  // It says no more than that it has said everything.
+  tabs[0]?.tab.end();
+  const next = async () => {
+    const { tab, status } = await openOne();
+    tabs.push({ tab, status });
+    return status;
+  };
+  await expect.poll(next).toBe('200');
+  for (const { tab } of [...tabs, refused]) tab.destroy();
+  await service.close();
 });
 
 test('a live stream ends when its session does', async () => {
