@@ -1,8 +1,9 @@
 import { Button, Group, NativeSelect, NumberInput, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ConsoleAccountSettings, UpdateAccountRequest } from '@trunkcall/contract';
-import { useState, type ReactNode } from 'react';
+import { type ReactNode } from 'react';
 import { ask, read } from '../api.ts';
+import { differing, useEdits } from '../parts/edits.ts';
 import { Part } from '../parts/section.tsx';
 import { Failure, Loaded, Page } from '../parts/page.tsx';
 import { useAccount, useMay } from '../session.tsx';
@@ -34,12 +35,22 @@ export default function Settings() {
 
 function Calling({ settings: { account, numbers } }: { readonly settings: ConsoleAccountSettings }) {
   const mayManage = useMay('account.manage');
-  const [region, setRegion] = useState(account.region);
-  const [number, setNumber] = useState(account.default_number ?? '');
-  const change = { region: region.trim().toUpperCase(), default_number: number === '' ? null : number };
-  const isChanged = change.region !== account.region || change.default_number !== account.default_number;
+  const { shown, edit, forget } = useEdits({ region: account.region, number: account.default_number ?? '' });
+  const change = differing<UpdateAccountRequest>(
+    {
+      region: shown.region.trim().toUpperCase(),
+      default_number: shown.number === '' ? null : shown.number,
+    },
+    account,
+  );
   return (
-    <Form title={words.calling} accountId={account.id} change={change} canSave={mayManage && isChanged}>
+    <Form
+      title={words.calling}
+      accountId={account.id}
+      change={change}
+      canSave={mayManage && isChange(change)}
+      onSaved={forget}
+    >
       <TextInput
         label={words.region}
         description={words.regionHint}
@@ -48,8 +59,8 @@ function Calling({ settings: { account, numbers } }: { readonly settings: Consol
         maxLength={2}
         w={120}
         styles={{ description: { width: 'max-content', maxWidth: '80vw' } }}
-        value={region}
-        onChange={(event) => setRegion(event.currentTarget.value)}
+        value={shown.region}
+        onChange={(event) => edit({ region: event.currentTarget.value })}
       />
       <NativeSelect
         label={words.number}
@@ -59,8 +70,8 @@ function Calling({ settings: { account, numbers } }: { readonly settings: Consol
           { value: '', label: words.shared },
           ...numbers.map(({ id, phone }) => ({ value: id, label: phone })),
         ]}
-        value={number}
-        onChange={(event) => setNumber(event.currentTarget.value)}
+        value={shown.number}
+        onChange={(event) => edit({ number: event.currentTarget.value })}
       />
     </Form>
   );
@@ -68,24 +79,27 @@ function Calling({ settings: { account, numbers } }: { readonly settings: Consol
 
 function Limits({ settings: { account } }: { readonly settings: ConsoleAccountSettings }) {
   const mayManage = useMay('deployment.manage');
-  const [calls, setCalls] = useState<string | number>(account.max_active_calls);
-  const [inbound, setInbound] = useState<string | number>(account.max_inbound_calls);
-  const [tasks, setTasks] = useState<string | number>(account.max_active_tasks ?? '');
-  const change = {
-    max_active_calls: Number(calls),
-    max_inbound_calls: Number(inbound),
-    max_active_tasks: tasks === '' ? null : Number(tasks),
-  };
-  const isChanged =
-    change.max_active_calls !== account.max_active_calls ||
-    change.max_inbound_calls !== account.max_inbound_calls ||
-    change.max_active_tasks !== account.max_active_tasks;
+  const { shown, edit, forget } = useEdits<Record<'calls' | 'inbound' | 'tasks', string | number>>({
+    calls: account.max_active_calls,
+    inbound: account.max_inbound_calls,
+    tasks: account.max_active_tasks ?? '',
+  });
+  const { calls, inbound, tasks } = shown;
+  const change = differing<UpdateAccountRequest>(
+    {
+      max_active_calls: Number(calls),
+      max_inbound_calls: Number(inbound),
+      max_active_tasks: tasks === '' ? null : Number(tasks),
+    },
+    account,
+  );
   return (
     <Form
       title={words.limits}
       accountId={account.id}
       change={change}
-      canSave={mayManage && isChanged && calls !== '' && inbound !== ''}
+      canSave={mayManage && isChange(change) && calls !== '' && inbound !== ''}
+      onSaved={forget}
     >
       <Text size="sm" c="dimmed">
         {words.limitsAbout}
@@ -96,7 +110,7 @@ function Limits({ settings: { account } }: { readonly settings: ConsoleAccountSe
         min={1}
         max={100_000}
         value={calls}
-        onChange={setCalls}
+        onChange={(value) => edit({ calls: value })}
       />
       <NumberInput
         label={words.inbound}
@@ -104,7 +118,7 @@ function Limits({ settings: { account } }: { readonly settings: ConsoleAccountSe
         min={1}
         max={100_000}
         value={inbound}
-        onChange={setInbound}
+        onChange={(value) => edit({ inbound: value })}
       />
       <NumberInput
         label={words.tasks}
@@ -113,23 +127,27 @@ function Limits({ settings: { account } }: { readonly settings: ConsoleAccountSe
         min={1}
         max={1_000}
         value={tasks}
-        onChange={setTasks}
+        onChange={(value) => edit({ tasks: value })}
       />
     </Form>
   );
 }
+
+const isChange = (change: UpdateAccountRequest): boolean => Object.keys(change).length > 0;
 
 function Form({
   title,
   accountId,
   change,
   canSave,
+  onSaved,
   children,
 }: {
   readonly title: string;
   readonly accountId: string;
   readonly change: UpdateAccountRequest;
   readonly canSave: boolean;
+  readonly onSaved: () => void;
   readonly children: ReactNode;
 }) {
   const client = useQueryClient();
@@ -138,6 +156,7 @@ function Form({
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ['account-settings', accountId] });
       await client.invalidateQueries({ queryKey: ['accounts'] });
+      onSaved();
     },
   });
   return (
