@@ -124,8 +124,8 @@ describe.each(databases)('writing Goals in the console on %s', (kind) => {
     await publish(id, 1);
     const { db } = service.database;
     const number = { phone: '+12025550143', accountId: service.accountId, label: 'Help' };
-    const { id: numberId } = await addNumber(db, ids, number);
-    await db.transaction((tx) => changeNumber(tx, numberId, { inbound_goal: id }));
+    const { id: numberId } = await db.transaction((tx) => addNumber(tx, ids, number, null));
+    await db.transaction((tx) => changeNumber(tx, ids, numberId, { inbound_goal: id }, null));
     await save(id, goalFile(), 1);
     const { problems, revision } = await author.get<PublicationPreview>(`/goals/${id}/publication`);
     expect(problems).toMatchObject([{ pointer: '/input_schema/properties/name' }]);
