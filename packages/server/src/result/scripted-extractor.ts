@@ -45,8 +45,8 @@ function evidenceOf(
   const literal = literalQuote(turns[turn]?.text ?? '', quote);
   if (literal === null) return null;
   const node = Object.hasOwn(properties, field) ? properties[field] : undefined;
-  // Whoever noted a field that was not asked for is refused by the caller.
-  if (node === undefined) return { value, turns: [turn], quote: literal };
+  // A member of an enum was chosen, also as "the second one"; a field that was not asked for is refused by the caller.
+  if (node === undefined || node.enum !== undefined) return { value, turns: [turn], quote: literal };
   const claim = { value, turns: [turn], quote: literal, confidence: 1 };
   const supported = usable(supportOf({ claim, node }, turns));
   return supported === null ? null : { value: supported.value, turns: [turn], quote: supported.quote };

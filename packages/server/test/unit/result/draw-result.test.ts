@@ -84,10 +84,14 @@ describe('from the notes of a call', () => {
     expect(await draw([said, unsaid(false)])).toMatchObject({ detailCode: 'missing_required' });
   });
 
-  it('a number that nobody said is not used, and free text becomes the words of the callee', async () => {
+  it('a number that nobody said is not used unless it was chosen, and free text becomes the words of the callee', async () => {
     const schema: ResultSchema = {
       ...resultSchema,
-      properties: { price: { type: 'number' }, remark: { type: 'string' } },
+      properties: {
+        price: { type: 'number' },
+        remark: { type: 'string' },
+        size: { type: 'string', enum: ['100 ml', '250 ml'] },
+      },
       required: [],
     };
     const turns = [
@@ -95,6 +99,8 @@ describe('from the notes of a call', () => {
       turn('Ring twice.', answer('remark', 'They were very unhappy with us', 'ring twice')),
     ];
     expect(await draw(turns, schema)).toMatchObject({ result: { remark: 'Ring twice' } });
+    const chosen = [turn('Hm.'), turn('The second one.', answer('size', '250 ml', 'the second one'))];
+    expect(await draw(chosen, schema)).toMatchObject({ result: { size: '250 ml' } });
     expect(await draw([turn('For 4500.', answer('price', 4500, '4500'))], schema)).toMatchObject({
       result: { price: 4500 },
     });
