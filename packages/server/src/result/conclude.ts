@@ -9,8 +9,8 @@ import type { CallSchema, DetailCode } from '@trunkcall/contract';
 import type { SpokenTurn } from '../agents/agent.ts';
 import { cut } from '../platform/cut.ts';
 import { drawCallResult } from './draw-call-result.ts';
-import { fault, isSupported } from './draw-result.ts';
-import type { FieldEvidence } from './extractor.ts';
+import { fault, isSupported, type Retry } from './draw-result.ts';
+import type { Failed, FieldEvidence } from './extractor.ts';
 
 export interface ConclusionTask {
   /** The client's words. */
@@ -58,8 +58,7 @@ export type ConclusionDraft =
       /** Words of callees that support it. */
       readonly quotes: readonly string[];
     }
-  /** A fault of ours or of a provider; a later try may succeed. The note holds no spoken words. */
-  | { readonly kind: 'failed'; readonly note: string };
+  | Failed;
 
 export interface Concluder {
   conclude(task: ConclusionTask, signal: AbortSignal): Promise<ConclusionDraft>;
@@ -85,7 +84,7 @@ export type Conclusion =
       /** At most 10 literal quotes of callees, of at most 200 characters. */
       readonly evidence: readonly string[];
     }
-  | { readonly kind: 'retry'; readonly note: string };
+  | Retry;
 
 const maxSummaryLength = 1_000;
 const maxQuotes = 10;
@@ -103,7 +102,7 @@ export async function drawConclusion(
   signal: AbortSignal,
 ): Promise<Conclusion> {
   const draft = await concluder.conclude(task, signal).catch(fault);
-  if (draft.kind === 'failed') return { kind: 'retry', note: draft.note };
+  if (draft.kind === 'failed') return { ...draft, kind: 'retry' };
   return {
     kind: 'conclusion',
     structuredResult: structuredResult(task, draft.fields),

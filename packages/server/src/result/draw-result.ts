@@ -2,7 +2,7 @@ import type { DetailCode, ResultSchema, Scalar } from '@trunkcall/contract';
 import { DateTime } from 'luxon';
 import type { SpokenTurn } from '../agents/agent.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { ExtractionTask, Extractor, FieldEvidence } from './extractor.ts';
+import type { ExtractionTask, Extractor, Failed, FieldEvidence } from './extractor.ts';
 import { createResultValidator } from './validate.ts';
 
 export type DrawnResult =
@@ -18,8 +18,12 @@ export type DrawnResult =
       readonly code: 'result_invalid' | 'result_unavailable';
       readonly detailCode: DetailCode;
     }
-  /** Worth another try; past the last one the Run ends as `result_failed`. The note holds no spoken words. */
-  | { readonly kind: 'retry'; readonly note: string };
+  | Retry;
+
+/** Worth another try; past the last one the Run ends as `result_failed`. */
+export interface Retry extends Omit<Failed, 'kind'> {
+  readonly kind: 'retry';
+}
 
 const validator = createResultValidator();
 
@@ -32,7 +36,7 @@ export type DrawnFields =
     }
   | { readonly kind: 'nothing'; readonly why: 'nothing_said' | 'opted_out' }
   | { readonly kind: 'invalid' }
-  | { readonly kind: 'retry'; readonly note: string };
+  | Retry;
 
 /**
  * Draws the result of a conversation: extracts, checks the evidence, validates.
@@ -78,8 +82,6 @@ export async function drawResultInTime(
 
 /** Who was told to stop has so long to hand over what it has, milliseconds. */
 const handOverMs = 1_000;
-
-type Retry = Extract<DrawnResult, { kind: 'retry' }>;
 
 /**
  * Does `work` until the limit, or until the signal aborts. Its own signal aborts then, and what it hands over at that,
@@ -130,7 +132,7 @@ export async function drawFields(
   const extraction = await extractor.extract(task, signal).catch(fault);
   switch (extraction.kind) {
     case 'failed':
-      return { kind: 'retry', note: extraction.note };
+      return { ...extraction, kind: 'retry' };
     case 'nothing':
     case 'invalid':
       return extraction;
@@ -175,6 +177,6 @@ function supports(turn: SpokenTurn | undefined, quote: string): boolean {
 }
 
 /** An extractor that throws has a fault; its message may quote the conversation and stays out of the logs. */
-export function fault(error: unknown): { readonly kind: 'failed'; readonly note: string } {
+export function fault(error: unknown): Failed {
   return { kind: 'failed', note: error instanceof Error ? error.name : 'unknown fault' };
 }

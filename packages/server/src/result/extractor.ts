@@ -35,8 +35,16 @@ export type Extraction =
   | { readonly kind: 'nothing'; readonly why: 'nothing_said' | 'opted_out' }
   /** What was drawn does not keep to the schema, and will not when it is tried again. */
   | { readonly kind: 'invalid' }
-  /** A fault of ours or of a provider; a later try may succeed. The note holds no spoken words. */
-  | { readonly kind: 'failed'; readonly note: string };
+  | Failed;
+
+/** A fault of ours or of a provider; a later try may succeed. */
+export interface Failed {
+  readonly kind: 'failed';
+  /** Holds no spoken words. */
+  readonly note: string;
+  /** The provider fails everybody now, so that this says nothing of the conversation. */
+  readonly isOut?: true;
+}
 
 export interface Extractor {
   extract(task: ExtractionTask, signal: AbortSignal): Promise<Extraction>;

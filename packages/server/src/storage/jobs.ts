@@ -239,8 +239,8 @@ export const seizeExpiredJob = statement<{
 );
 
 /**
- * Puts a leased job back for later (at once when its run is to be stopped), and gives its slots back. Values: subject id, fence, queue, delay in
- * milliseconds from now, whether the try counts.
+ * Puts a leased job back for later (a call that is to be stopped at once), and gives its slots back. Values: subject id,
+ * fence, queue, delay in milliseconds from now, whether the try counts.
  */
 export const putBackJob = statement<{ readonly subject_id: string }>(
   'put_back_job',
@@ -249,7 +249,8 @@ export const putBackJob = statement<{ readonly subject_id: string }>(
      where queue = $3 and subject_id = $1 and fence = $2 and worker is not null for no key update
    ), freed as (
      update jobs j set worker = null, carrier = null, leased_until = null,
-                       due_at = case when exists (select 1 from runs r where r.id = j.subject_id and r.cancel_requested_at is not null)
+                       due_at = case when j.queue = 'dial' and exists (
+                                       select 1 from runs r where r.id = j.subject_id and r.cancel_requested_at is not null)
                                      then now() else now() + $4 * interval '1 millisecond' end,
                        tries = case when $5 then j.tries else greatest(j.tries - 1, 0) end
      where j.queue = $3 and j.subject_id = (select subject_id from held)

@@ -75,3 +75,10 @@ export const findCallConversations = statement<CallTurnRow>(
      cross join lateral (select * from turns where attempt_id = a.id order by index) t
    where r.call_id = $1 order by r.id, t.index`,
 );
+
+/** How long ago somebody was last on the phone for it, milliseconds. Values: run id or call id. */
+export const findAgeOfEnd = statement<{ readonly age_ms: number | null }>(
+  'find_age_of_end',
+  `select (extract(epoch from now() - max(completed_at)) * 1000)::float8 as age_ms
+   from (select completed_at from runs where id = $1 union all select completed_at from runs where call_id = $1) r`,
+);

@@ -13,7 +13,7 @@ import {
   type ConclusionTask,
 } from '../result/conclude.ts';
 import { drawCallResult } from '../result/draw-call-result.ts';
-import { drawFields, drawResult, inTime, momentOf } from '../result/draw-result.ts';
+import { drawFields, drawResult, inTime, momentOf, type Retry } from '../result/draw-result.ts';
 import type { Extractor } from '../result/extractor.ts';
 import { questionsOf } from '../calls/fields.ts';
 import { findCall, type CallRow } from '../storage/call-views.ts';
@@ -31,7 +31,7 @@ import { putBackJob, type Lease } from '../storage/jobs.ts';
 import { patiently, persist } from '../storage/persist.ts';
 import { findCallConversations, type CallTurnRow } from '../storage/results.ts';
 import type { EndDependencies } from './end-run.ts';
-import { retryPausesMs } from './retries.ts';
+import { drawnAgain } from './retries.ts';
 
 export interface ConclusionDependencies extends EndDependencies {
   readonly db: Database;
@@ -64,9 +64,7 @@ interface Concluded {
   }[];
 }
 
-type Drawn =
-  | { readonly kind: 'drawn'; readonly concluded: Concluded }
-  | { readonly kind: 'retry'; readonly note: string };
+type Drawn = { readonly kind: 'drawn'; readonly concluded: Concluded } | Retry;
 
 interface Ended {
   readonly call: CallRow;
@@ -87,11 +85,12 @@ export async function concludeCall(deps: ConclusionDependencies, lease: Lease): 
   );
   if (lease.signal.aborted) return;
 
-  const pauseMs = drawn.kind === 'retry' ? retryPausesMs[lease.tries - 1] : undefined;
   if (drawn.kind === 'retry') {
-    deps.log.warn({ call_id: lease.subjectId, tries: lease.tries, note: drawn.note }, 'conclusion failed');
-    if (pauseMs !== undefined) {
-      await persist(deps.db, deps.clock, lease, putBackJob, ['conclude', pauseMs, true]);
+    const again = await drawnAgain(deps.db, lease.subjectId, lease.tries, drawn);
+    const level = again?.counts === false ? 'debug' : 'warn';
+    deps.log[level]({ call_id: lease.subjectId, tries: lease.tries, note: drawn.note }, 'conclusion failed');
+    if (again !== null) {
+      await persist(deps.db, deps.clock, lease, putBackJob, ['conclude', again.inMs, again.counts]);
       return;
     }
   }

@@ -9,7 +9,7 @@ import type { Database, Queryable, SqlValue } from '../storage/database.ts';
 import { putBackJob, type Lease } from '../storage/jobs.ts';
 import { patiently, persist } from '../storage/persist.ts';
 import { findResultSchema, findTurns, publishResult } from '../storage/results.ts';
-import { retryPausesMs } from './retries.ts';
+import { drawnAgain } from './retries.ts';
 
 export interface ResultDependencies {
   readonly db: Database;
@@ -36,10 +36,11 @@ export async function processResult(deps: ResultDependencies, lease: Lease): Pro
   if (lease.signal.aborted) return;
 
   if (drawn.kind === 'retry') {
-    const pauseMs = retryPausesMs[lease.tries - 1];
-    deps.log.warn({ run_id: lease.subjectId, tries: lease.tries, note: drawn.note }, 'extraction failed');
-    if (pauseMs !== undefined) {
-      await persist(deps.db, deps.clock, lease, putBackJob, ['extract', pauseMs, true]);
+    const again = await drawnAgain(deps.db, lease.subjectId, lease.tries, drawn);
+    const level = again?.counts === false ? 'debug' : 'warn';
+    deps.log[level]({ run_id: lease.subjectId, tries: lease.tries, note: drawn.note }, 'extraction failed');
+    if (again !== null) {
+      await persist(deps.db, deps.clock, lease, putBackJob, ['extract', again.inMs, again.counts]);
       return;
     }
   }

@@ -12,9 +12,9 @@ import { readAnswer, toStrict, type AnswerProblem, type ObjectAnswer } from './a
 import { looseJson } from './loose-json.ts';
 import {
   createProvider,
-  type Completed,
   type Completion,
   type Endpoint,
+  type Failed,
   type Format,
   type Message,
 } from './provider.ts';
@@ -37,7 +37,7 @@ export type Reply<Answer> =
   /** The model never kept to the schema. */
   | { readonly kind: 'invalid' }
   /** A fault of the provider or of the way to it; a later try may succeed. */
-  | { readonly kind: 'failed'; readonly note: string };
+  | Failed;
 
 export interface Chat {
   /** Throws: never. Safe to repeat: yes; it costs what the provider asks for it. */
@@ -89,7 +89,8 @@ export function createChat(options: ChatOptions): Chat {
       for (let round = 0; round <= maxRepairs; round += 1) {
         const asked = { messages, name: question.name, schema: strict };
         const { rung: took, completed } = await complete(rung, asked, signal);
-        if (completed.kind !== 'text') return best.kind === 'answer' ? best : failed(completed);
+        if (completed.kind !== 'text')
+          return best.kind === 'answer' ? best : { ...completed, kind: 'failed' };
         rung = took;
         const { text } = completed;
         const reading = readAnswer(question.schema, looseJson(text));
@@ -109,10 +110,6 @@ export function createChat(options: ChatOptions): Chat {
       return best;
     },
   };
-}
-
-function failed({ note }: Exclude<Completed, { kind: 'text' }>): Reply<never> {
-  return { kind: 'failed', note };
 }
 
 const formatRule =

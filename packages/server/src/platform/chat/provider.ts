@@ -38,7 +38,14 @@ export type Completed =
   | { readonly kind: 'text'; readonly text: string }
   /** The provider does not take this format, or something else about the request. */
   | { readonly kind: 'format_refused'; readonly note: string }
-  | { readonly kind: 'failed'; readonly note: string };
+  | Failed;
+
+export interface Failed {
+  readonly kind: 'failed';
+  readonly note: string;
+  /** The provider fails everybody: it refuses our key, or is left alone for a while. That says nothing of the question. */
+  readonly isOut?: true;
+}
 
 export interface Provider {
   /** Throws: never. */
@@ -53,7 +60,9 @@ type Tried =
   | {
       readonly kind: 'failed';
       readonly note: string;
+      /** Another try may succeed right away. */
       readonly passing: boolean;
+      readonly refusesKey: boolean;
       readonly afterMs: number | null;
     };
 
@@ -116,9 +125,9 @@ export function createProvider({
 
   async function complete(completion: Completion, signal: AbortSignal): Promise<Completed> {
     for (let tries = 0; ; tries += 1) {
-      if (signal.aborted) return { kind: 'failed', note: 'the chat model was given up' };
+      if (signal.aborted) return failed('the chat model was given up');
       if (!mayAsk(breaker, clock.monotonic())) {
-        return { kind: 'failed', note: 'the chat model failed too often and is left alone for a while' };
+        return failed('the chat model failed too often and is left alone for a while');
       }
       tell('asked');
       const tried = await tryOnce(completion, signal);
@@ -126,20 +135,23 @@ export function createProvider({
         tell('answered');
         return tried;
       }
-      const failed = { kind: 'failed', note: tried.note } as const;
       // Says nothing about the provider.
-      if (signal.aborted) return failed;
+      if (signal.aborted) return failed(tried.note);
       tell(tried.passing ? 'failed' : 'answered');
       const pauseMs = retryPausesMs[tries];
-      if (!tried.passing || pauseMs === undefined || (tried.afterMs ?? 0) > maxRetryAfterMs) return failed;
+      if (!tried.passing || pauseMs === undefined || (tried.afterMs ?? 0) > maxRetryAfterMs) {
+        return failed(tried.note, tried.refusesKey);
+      }
       await clock.sleep(Math.max(tried.afterMs ?? 0, pauseMs * (0.5 + random() / 2)), signal);
     }
   }
 
-  const pauseMs = () => {
-    const now = clock.monotonic();
-    return breaker.kind === 'open' ? Math.max(0, breaker.until - now) : 0;
-  };
+  const pauseMs = () => (breaker.kind === 'closed' ? 0 : Math.max(0, breaker.until - clock.monotonic()));
+  const failed = (note: string, refusesKey = false): Failed => ({
+    kind: 'failed',
+    note,
+    ...((refusesKey || pauseMs() > 0) && { isOut: true }),
+  });
   return { complete, pauseMs } satisfies Provider;
 }
 
@@ -191,19 +203,24 @@ function faultOf(error: unknown): Tried {
   }
   const note = `the chat model answered ${status}`;
   if (refusals.has(status)) return { kind: 'format_refused', note };
-  if (status === 401 || status === 403) return lasting(`${note}: its key is missing or not accepted`);
+  if (status === 401 || status === 403) {
+    // Some say 403 of one question that they do not like: only 401 is about the key for certain.
+    return { ...lasting(`${note}: its key is missing or not accepted`), refusesKey: status === 401 };
+  }
   const headers = error instanceof APIError ? (error.headers as Headers | undefined) : undefined;
   if (status === 408 || status === 409 || status === 429 || status >= 500)
     return passing(note, retryAfter(headers));
   return lasting(note);
 }
 
-function passing(note: string, afterMs: number | null = null): Tried {
-  return { kind: 'failed', note, passing: true, afterMs };
+type TriedInVain = Extract<Tried, { kind: 'failed' }>;
+
+function passing(note: string, afterMs: number | null = null): TriedInVain {
+  return { kind: 'failed', note, passing: true, refusesKey: false, afterMs };
 }
 
-function lasting(note: string): Tried {
-  return { kind: 'failed', note, passing: false, afterMs: null };
+function lasting(note: string): TriedInVain {
+  return { kind: 'failed', note, passing: false, refusesKey: false, afterMs: null };
 }
 
 /** Milliseconds; null without a usable header. A date is not looked at: its clock is not ours. */

@@ -43,6 +43,11 @@ const ageRun = statement<never>(
   'test_age_run',
   `update runs set created_at = created_at - interval '8 days' where id = $1`,
 );
+const ageEnd = statement<never>(
+  'test_age_end',
+  `update runs set created_at = created_at - interval '7 hours', completed_at = completed_at - interval '7 hours'
+   where id = $1`,
+);
 const jobOf = statement<{ queue: string; tries: number; due_in_ms: number; worker: string | null }>(
   'test_job',
   `select queue, tries, worker, (extract(epoch from due_at - now()) * 1000)::float8 as due_in_ms
@@ -395,5 +400,46 @@ describe.each(databases)('a run on %s', (kind) => {
     expect((await harness.until(run)).error_code).toBe('result_failed');
     expect(tries).toBe(5);
     expect(pauses).toEqual([1, 5, 30, 120]);
+  });
+
+  it('waits for its result while a provider fails everybody, for hours and without using up its tries', async () => {
+    let isOut = true;
+    const lacking: Extractor = {
+      extract: async () =>
+        isOut ? { kind: 'failed', note: 'no model', isOut } : { kind: 'nothing', why: 'nothing_said' },
+    };
+    const harness = await start({ extractor: lacking });
+    const goalId = await harness.publish(answering);
+    const run = await harness.run(goalId, '+12025550100');
+    const completed = await harness.until(run, ({ status }) => status === 'completed');
+    // Nobody can stop what has ended; least of all does it hurry the provider.
+    await db.query(wantStopped, [run.id]);
+    /** Lets the job be looked at, and tells when next. */
+    const lookedAt = async (): Promise<[number, number]> => {
+      await db.query(dueNow, [run.id]);
+      for (;;) {
+        const [job] = await db.query(jobOf, [run.id]);
+        if (job?.worker === null && job.due_in_ms > 500)
+          return [Math.round(job.due_in_ms / 1_000), job.tries];
+        await new Promise(setImmediate);
+      }
+    };
+    for (let looks = 0; looks < 8; looks += 1) expect(await lookedAt()).toEqual([30, 0]);
+    expect(await harness.until(run, () => true)).toEqual(completed);
+    expect([completed.result, completed.error_code]).toEqual([null, null]);
+
+    isOut = false;
+    await db.query(dueNow, [run.id]);
+    expect((await harness.until(run)).error_code).toBe('result_unavailable');
+
+    // Six hours after the call tries count.
+    isOut = true;
+    const given = await harness.run(goalId, '+12025550100');
+    await harness.until(given, ({ status }) => status === 'completed');
+    await db.query(ageEnd, [given.id]);
+    for (let ended = given; ended.error_code !== 'result_failed';) {
+      await db.query(dueNow, [given.id]);
+      ended = await harness.until(given, () => true);
+    }
   });
 });

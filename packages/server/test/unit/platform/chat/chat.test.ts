@@ -179,8 +179,11 @@ describe('a fault', () => {
     expect(await chat.ask(question, signal)).toEqual({
       kind: 'failed',
       note: 'the chat model answered 401: its key is missing or not accepted',
+      isOut: true,
     });
     expect([server.requests.length, clock.naps.length]).toEqual([0, 0]);
+    const forbidding = await start({ fault: () => ({ status: 403 }) });
+    expect(await forbidding.chat.ask(question, signal)).not.toHaveProperty('isOut');
   });
 
   it('of the key is remembered until the provider takes it', async () => {
@@ -231,12 +234,14 @@ describe('the breaker', () => {
   it('leaves a provider alone that fails again and again, lets one try, and closes with its answer', async () => {
     let broken = true;
     const { server, clock, chat } = await start({ fault: () => (broken ? { status: 503 } : null) });
-    await chat.ask(question, signal);
-    await chat.ask(question, signal);
+    // What fails before it opens says something of the question, as far as anybody knows.
+    expect(await chat.ask(question, signal)).toEqual({ kind: 'failed', note: 'the chat model answered 503' });
+    expect(await chat.ask(question, signal)).toMatchObject({ kind: 'failed', isOut: true });
     expect(server.requests).toHaveLength(opensAfter);
     expect(await chat.ask(question, signal)).toEqual({
       kind: 'failed',
       note: 'the chat model failed too often and is left alone for a while',
+      isOut: true,
     });
     expect(server.requests).toHaveLength(opensAfter);
 
@@ -246,7 +251,10 @@ describe('the breaker', () => {
     broken = false;
     clock.advance(openMs);
     const replies = await Promise.all([chat.ask(question, signal), chat.ask(question, signal)]);
-    expect(replies.map(({ kind }) => kind)).toEqual(['answer', 'failed']);
+    expect(replies).toEqual([
+      expect.objectContaining({ kind: 'answer' }),
+      expect.objectContaining({ kind: 'failed', isOut: true }),
+    ]);
     expect(await chat.ask(question, signal)).toMatchObject({ kind: 'answer' });
   });
 
