@@ -547,6 +547,12 @@ test('people are invited, get roles, and go', async () => {
   const invited = await trunkcall(['people', 'invite', 'ada@example.com', '--role', 'viewer', ...account]);
   expect(invited.out).toContain('/console/join#');
   const token = /join#(\S+)/.exec(invited.out)?.[1] ?? '';
+  await trunkcall(['people', 'invite', 'bob@example.com', '--role', 'owner', ...account]);
+  const open = await trunkcall(['people', 'invitations', ...account]);
+  expect(open.out).toMatch(/ada@example.com +viewer[^]*bob@example.com +owner/);
+  expect(await json('people', 'withdraw', 'bob@example.com', ...account)).toMatchObject({
+    data: [{ email: 'bob@example.com', role: 'owner' }],
+  });
   const order = { token, email: null, name: 'Ada', passwordHash: 'none' };
   const id = await service.database.db.transaction((tx) => followLink(tx, ids, order));
   const { out } = await trunkcall(['people', 'list', ...account]);

@@ -70,7 +70,8 @@ export const FollowLinkRequest = Type.Object(
 
 /** What a one-time link is for. */
 export interface ConsoleLink {
-  readonly purpose: 'first_person' | 'invitation' | 'new_password';
+  /** `role`: somebody who is here already gets one, and shows by the password who it is. */
+  readonly purpose: 'first_person' | 'invitation' | 'role' | 'new_password';
   /** Null: the first person says which. */
   readonly email: string | null;
   readonly role: ConsoleRole | null;

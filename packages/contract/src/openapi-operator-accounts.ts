@@ -27,7 +27,14 @@ import {
   RungNumber,
   UpdateNumberRequest,
 } from './operator-numbers.ts';
-import { ChangeRoleRequest, InviteRequest, OperatorPerson, PersonLink } from './operator-people.ts';
+import {
+  ChangeRoleRequest,
+  InviteRequest,
+  OperatorInvitation,
+  OperatorPerson,
+  PersonLink,
+  WithdrawInvitationRequest,
+} from './operator-people.ts';
 import { listOf } from './schemas.ts';
 import { DeploymentUsage, Usage, usageGroupings } from './usage.ts';
 
@@ -198,10 +205,37 @@ const people: Json = {
       tag: 'People',
       summary: 'Give somebody a role in an account, or make an operator',
       description:
-        'Whoever is new gets a one-time link, good for seven days; it is shown in this answer alone.',
+        'Whoever is new gets a one-time link, good for seven days; it is shown in this answer alone. An older link for the same address and account ends.',
       requestBody: body(InviteRequest, { email: 'ada@example.com', role: 'author' }),
       answers: { 201: answer('The link, or none for a person who is there already.', PersonLink) },
       refuses: ['not_found', 'already_exists', 'payload_too_large'],
+    }),
+  },
+  '/accounts/{account}/invitations': {
+    parameters: [inPath.account],
+    get: operation({
+      operationId: 'listInvitations',
+      tag: 'People',
+      summary: 'List invitations that nobody has followed yet',
+      answers: {
+        200: answer(
+          'By e-mail address; those of operators are in every account.',
+          listOf(OperatorInvitation),
+        ),
+      },
+      refuses: ['not_found'],
+    }),
+  },
+  '/accounts/{account}/invitations/withdraw': {
+    parameters: [inPath.account],
+    post: operation({
+      operationId: 'withdrawInvitation',
+      tag: 'People',
+      summary: 'End the links of an invitation',
+      description: 'Those for the address in the account, and those by which it would become an operator.',
+      requestBody: body(WithdrawInvitationRequest, { email: 'ada@example.com' }),
+      answers: { 200: answer('What is withdrawn.', listOf(OperatorInvitation)) },
+      refuses: ['not_found', 'payload_too_large'],
     }),
   },
   '/accounts/{account}/people/{person_id}': {

@@ -18,7 +18,7 @@ import {
   OperatorGoalVersion,
 } from './operator-goals.ts';
 import { OperatorNumber, RungNumber } from './operator-numbers.ts';
-import { OperatorPerson, PersonLink } from './operator-people.ts';
+import { OperatorInvitation, OperatorPerson, PersonLink } from './operator-people.ts';
 import {
   OperatorAttempt,
   OperatorEvent,
@@ -67,6 +67,7 @@ const components = [
   OperatorKey,
   CreatedKey,
   OperatorPerson,
+  OperatorInvitation,
   PersonLink,
   OperatorNumber,
   RungNumber,

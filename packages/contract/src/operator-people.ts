@@ -44,6 +44,20 @@ export const OperatorPerson = Type.Object(
 );
 export type OperatorPerson = Shape<typeof OperatorPerson>;
 
+export const OperatorInvitation = Type.Object(
+  {
+    email: Type.String(),
+    role: enumeration(consoleRoles, { description: 'In the account, or as an operator everywhere.' }),
+    created_at: Type.String({ format: 'date-time' }),
+    expires_at: Type.String({ format: 'date-time' }),
+  },
+  { ...closed, $id: 'OperatorInvitation', description: 'An invitation whose link nobody has followed yet.' },
+);
+export type OperatorInvitation = Shape<typeof OperatorInvitation>;
+
+export const WithdrawInvitationRequest = Type.Object({ email: emailAddress }, closed);
+export type WithdrawInvitationRequest = Static<typeof WithdrawInvitationRequest>;
+
 export const PersonLink = Type.Object(
   {
     token: nullable(

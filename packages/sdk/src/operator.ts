@@ -26,6 +26,7 @@ import type {
   OperatorKey,
   OperatorList,
   OperatorNumber,
+  OperatorInvitation,
   OperatorPerson,
   OperatorRun,
   OperatorRunDetail,
@@ -116,6 +117,20 @@ export class OperatorClient {
   /** Gives somebody a role in an account, or makes an operator; the link for somebody new is shown this once. */
   invitePerson(account: string, invitation: InviteRequest, options?: CallOptions): Promise<PersonLink> {
     return this.#post(`/accounts/${encodeURIComponent(account)}/people`, invitation, options);
+  }
+
+  /** Invitations whose links nobody has followed yet. */
+  listInvitations(account: string, options?: CallOptions): Promise<OperatorList<OperatorInvitation>> {
+    return this.#get(`/accounts/${encodeURIComponent(account)}/invitations`, {}, options);
+  }
+
+  /** Ends the links of an invitation into the account or of an operator. */
+  withdrawInvitation(
+    account: string,
+    email: string,
+    options?: CallOptions,
+  ): Promise<OperatorList<OperatorInvitation>> {
+    return this.#post(`/accounts/${encodeURIComponent(account)}/invitations/withdraw`, { email }, options);
   }
 
   setPersonRole(

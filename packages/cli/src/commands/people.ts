@@ -1,5 +1,5 @@
 import { accountRoles, consoleRoles, type AccountRole, type ConsoleRole } from '@trunkcall/contract';
-import type { OperatorPerson, PersonLink } from '@trunkcall/contract';
+import type { OperatorInvitation, OperatorPerson, PersonLink } from '@trunkcall/contract';
 import { Argument, Option, type Command } from 'commander';
 import type { Context } from '../program.ts';
 import { fields, shortTime, table } from '../report.ts';
@@ -29,6 +29,25 @@ export function peopleCommands(group: Command, { connect, report }: Context): vo
     .action(async (email: string, { account, role }: OfAccount & { readonly role: ConsoleRole }) => {
       const client = await connect();
       report.print(await client.invitePerson(account, { email, role }), linkFields);
+    });
+
+  group
+    .command('invitations')
+    .description('list invitations that nobody has followed yet')
+    .requiredOption(...inAccount)
+    .action(async ({ account }: OfAccount) => {
+      const client = await connect();
+      report.print(await client.listInvitations(account), ({ data }) => invitationTable(data));
+    });
+
+  group
+    .command('withdraw')
+    .description('end the links of an invitation')
+    .argument('<email>', 'e-mail address')
+    .requiredOption(...inAccount)
+    .action(async (email: string, { account }: OfAccount) => {
+      const client = await connect();
+      report.print(await client.withdrawInvitation(account, email), ({ data }) => invitationTable(data));
     });
 
   group
@@ -79,6 +98,16 @@ function linkFields({ token, expires_at }: PersonLink): string {
 
 const personFields = ({ id, email, name, operator, role }: OperatorPerson): string =>
   fields({ id, email, name, role: operator ? 'operator' : (role ?? 'none') });
+
+function invitationTable(invitations: readonly OperatorInvitation[]): string {
+  const rows = invitations.map(({ email, role, created_at, expires_at }) => [
+    email,
+    role,
+    shortTime(created_at),
+    shortTime(expires_at),
+  ]);
+  return table(['EMAIL', 'ROLE', 'INVITED', 'UNTIL'], rows);
+}
 
 function peopleTable(people: readonly OperatorPerson[]): string {
   const rows = people.map(({ id, email, name, operator, role, created_at }) => [

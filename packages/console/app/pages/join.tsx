@@ -50,7 +50,8 @@ function JoinForm({ link, token }: { readonly link: ConsoleLink; readonly token:
   const [email, setEmail] = useState(link.email ?? '');
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
-  const isNew = link.purpose !== 'new_password';
+  const isNew = link.purpose === 'first_person' || link.purpose === 'invitation';
+  const isKnown = link.purpose === 'role';
   const submit = useMutation({
     mutationFn: () =>
       ask('POST', '/links/follow', {
@@ -62,6 +63,7 @@ function JoinForm({ link, token }: { readonly link: ConsoleLink; readonly token:
   const titles = {
     first_person: join.firstTitle,
     invitation: join.invitedTitle,
+    role: join.roleTitle,
     new_password: join.resetTitle,
   };
   return (
@@ -79,6 +81,7 @@ function JoinForm({ link, token }: { readonly link: ConsoleLink; readonly token:
         {link.purpose === 'invitation' && link.role !== null && (
           <Text>{join.invited(text.roles[link.role])}</Text>
         )}
+        {isKnown && link.role !== null && <Text>{join.role(text.roles[link.role])}</Text>}
         <TextInput
           label={text.signIn.email}
           type="email"
@@ -100,8 +103,8 @@ function JoinForm({ link, token }: { readonly link: ConsoleLink; readonly token:
         )}
         <PasswordInput
           label={join.password}
-          description={join.rule}
-          autoComplete="new-password"
+          description={isKnown ? undefined : join.rule}
+          autoComplete={isKnown ? 'current-password' : 'new-password'}
           required
           minLength={10}
           maxLength={200}

@@ -1,7 +1,13 @@
-import { Alert, Button, Menu, NativeSelect, Table, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Menu, NativeSelect, Stack, Table, Text, TextInput, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { PersonLink, OperatorPerson, ConsoleRole, OperatorList } from '@trunkcall/contract';
+import type {
+  ConsoleRole,
+  OperatorInvitation,
+  OperatorList,
+  OperatorPerson,
+  PersonLink,
+} from '@trunkcall/contract';
 import { useState } from 'react';
 import { ask, read } from '../api.ts';
 import { Confirm } from '../parts/confirm.tsx';
@@ -20,9 +26,16 @@ export default function People() {
     queryKey: ['people', id],
     queryFn: () => read<OperatorList<OperatorPerson>>(`/accounts/${id}/people`),
   });
+  const invitations = useQuery({
+    queryKey: ['people', id, 'invitations'],
+    queryFn: () => read<OperatorList<OperatorInvitation>>(`/accounts/${id}/invitations`),
+  });
   return (
     <Page title={words.title} actions={<Button onClick={open}>{words.invite}</Button>}>
       <Loaded query={query}>{({ data }) => <PeopleTable people={data} />}</Loaded>
+      <Loaded query={invitations}>
+        {({ data }) => (data.length === 0 ? null : <Invitations invitations={data} />)}
+      </Loaded>
       {inviting && <Invite onClose={close} />}
     </Page>
   );
@@ -50,6 +63,58 @@ function PeopleTable({ people }: { readonly people: readonly OperatorPerson[] })
         </Table.Tbody>
       </Table>
     </Scroll>
+  );
+}
+
+function Invitations({ invitations }: { readonly invitations: readonly OperatorInvitation[] }) {
+  const { id } = useAccount();
+  const client = useQueryClient();
+  const [withdrawn, setWithdrawn] = useState<string | null>(null);
+  const withdraw = async () => {
+    await ask('POST', `/accounts/${id}/invitations/withdraw`, { json: { email: withdrawn } });
+    await client.invalidateQueries({ queryKey: ['people'] });
+  };
+  return (
+    <Stack gap="xs">
+      <Title order={2} size="h4">
+        {words.invitations}
+      </Title>
+      <Scroll label={words.invitations}>
+        <Table>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{words.email}</Table.Th>
+              <Table.Th>{words.role}</Table.Th>
+              <Table.Th>{words.until}</Table.Th>
+              <Table.Th>{text.common.actions}</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {invitations.map(({ email, role, created_at, expires_at }) => (
+              <Table.Tr key={`${email} ${created_at}`}>
+                <Table.Td>{email}</Table.Td>
+                <Table.Td>{text.roles[role]}</Table.Td>
+                <Table.Td className="nowrap">{show.dateTime(expires_at)}</Table.Td>
+                <Table.Td>
+                  <Button size="xs" variant="default" onClick={() => setWithdrawn(email)}>
+                    {words.withdraw}
+                  </Button>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Scroll>
+      {withdrawn !== null && (
+        <Confirm
+          title={words.withdrawTitle(withdrawn)}
+          about={words.withdrawText}
+          submit={words.withdraw}
+          onClose={() => setWithdrawn(null)}
+          onConfirm={withdraw}
+        />
+      )}
+    </Stack>
   );
 }
 

@@ -11,7 +11,9 @@ import { Refusal } from '../platform/refusal.ts';
 import type { Queryable } from '../storage/database.ts';
 import {
   deleteExpiredInvitations,
+  deleteInvitations,
   deleteInvitationsOf,
+  deleteInvitationsTo,
   deleteMembership,
   deleteMemberships,
   deleteOpenInvitations,
@@ -23,11 +25,13 @@ import {
   insertPerson,
   lockOperators,
   lockPerson,
+  makeOperator,
   putMembership,
   removePerson,
   setPassword,
   takeInvitation,
   type InvitationRow,
+  type OpenInvitationRow,
   type PersonRow,
 } from '../storage/people.ts';
 import { recordChange } from './audit.ts';
@@ -70,7 +74,7 @@ export interface Link {
 
 /**
  * Gives a person a role in an account, or makes an operator. Ends with a link for somebody new; null for a person who
- * is there already and has the role from the commit on.
+ * is there already and has the role from the commit on. An older link for the address to the same place ends.
  */
 export async function invite(
   tx: Queryable,
@@ -92,6 +96,7 @@ export async function invite(
     return null;
   }
   await tx.query(deleteExpiredInvitations);
+  await tx.query(deleteInvitations, [operator ? null : accountId, operator, email]);
   const token = newSecret();
   const place = operator ? [null, null] : [accountId, role];
   const values = [hashSecret(token), null, email, ...place, operator, invitationSeconds];
@@ -102,21 +107,48 @@ export async function invite(
   return { token, expiresAt: link?.expires_at ?? new Date(0) };
 }
 
+/**
+ * Ends the links for an address into an account; with `operators` those by which it would become an operator, too. Ends
+ * with what they were. Throws: Refusal `not_found`.
+ */
+export async function withdrawInvitation(
+  tx: Queryable,
+  ids: Ids,
+  order: {
+    readonly by: string | null;
+    readonly accountId: string;
+    readonly email: string;
+    readonly operators: boolean;
+  },
+): Promise<OpenInvitationRow[]> {
+  const { by, accountId, operators } = order;
+  const email = normalEmail(order.email);
+  const gone = await tx.query(deleteInvitations, [accountId, operators, email]);
+  if (gone.length === 0) throw new Refusal('not_found', 'there is no open invitation for this address');
+  for (const { role } of gone) {
+    const details = { email, role: role ?? 'operator' };
+    const change = { by, accountId: role === null ? null : accountId, objectId: email, details };
+    await recordChange(tx, ids, { ...change, action: 'person.invitation_withdrawn' });
+  }
+  return gone;
+}
+
 /** What a link is for. Throws: Refusal `not_found` when it is used up, too old, or none. */
 export async function lookAtLink(db: Queryable, token: string): Promise<ConsoleLink> {
   const [link] = await db.query(findInvitation, [hashSecret(token)]);
   if (link === undefined) throw usedUp();
-  return linkView(link);
+  const { email, role, operator } = link;
+  return { purpose: await purposeOf(db, link), email, role: operator ? 'operator' : role };
 }
 
-function linkView({ person_id, email, role, operator }: InvitationRow): ConsoleLink {
-  const purpose =
-    person_id !== null
-      ? 'new_password'
-      : email === null
-        ? ('first_person' as const)
-        : ('invitation' as const);
-  return { purpose, email, role: operator ? 'operator' : role };
+async function purposeOf(
+  db: Queryable,
+  { person_id, email }: InvitationRow,
+): Promise<ConsoleLink['purpose']> {
+  if (person_id !== null) return 'new_password';
+  if (email === null) return 'first_person';
+  const [person] = await db.query(findPersonByEmail, [email]);
+  return person === undefined ? 'invitation' : 'role';
 }
 
 export interface FollowedLink {
@@ -137,6 +169,27 @@ export async function followLink(tx: Queryable, ids: Ids, order: FollowedLink): 
   return link.person_id === null
     ? join(tx, ids, link, order)
     : choosePassword(tx, ids, link.person_id, order.passwordHash, 'person.followed_password_link');
+}
+
+/**
+ * Gives the role of a link to the person whom it invites, who was recognised by the password: whoever invited knows the
+ * link, too. The link is used up. Throws: Refusal `not_found`.
+ */
+export async function takeUpInvitation(
+  tx: Queryable,
+  ids: Ids,
+  order: { readonly token: string; readonly personId: string },
+): Promise<void> {
+  const { token, personId } = order;
+  const person = await lock(tx, personId);
+  const [link] = await tx.query(takeInvitation, [hashSecret(token)]);
+  if (link?.email !== person.email || link.person_id !== null) throw usedUp();
+  const { account_id: accountId, role } = link;
+  if (link.operator) await tx.query(makeOperator, [personId]);
+  if (accountId !== null && role !== null) await tx.query(putMembership, [personId, accountId, role]);
+  const details = { email: person.email, role: link.operator ? 'operator' : role };
+  const change = { by: personId, accountId, objectId: personId, details };
+  await recordChange(tx, ids, { ...change, action: 'person.followed_invitation' });
 }
 
 async function join(tx: Queryable, ids: Ids, link: InvitationRow, order: FollowedLink): Promise<string> {
@@ -209,6 +262,7 @@ export async function setRole(
 ): Promise<PersonRow> {
   const { by, accountId, personId, role } = order;
   const person = await lock(tx, personId);
+  await tx.query(deleteInvitations, [accountId, false, person.email]);
   const [before] = await tx.query(findMembership, [personId, accountId]);
   if (before?.role === role) return person;
   await tx.query(putMembership, [personId, accountId, role]);
@@ -217,18 +271,19 @@ export async function setRole(
   return person;
 }
 
-/** Takes a person's role in an account away; ends with the person. Throws: Refusal `not_found`. */
+/** Takes a person's role in an account away, with the links that would give one; ends with the person. Throws: Refusal `not_found`. */
 export async function takeRole(tx: Queryable, ids: Ids, order: RoleChange): Promise<PersonRow> {
   const { by, accountId, personId } = order;
   const person = await lock(tx, personId);
   const [gone] = await tx.query(deleteMembership, [personId, accountId]);
   if (gone === undefined) throw missingPerson();
+  await tx.query(deleteInvitations, [accountId, false, person.email]);
   const details = { before: gone.role };
   await recordChange(tx, ids, { by, accountId, action: 'person.role_taken', objectId: personId, details });
   return person;
 }
 
-/** Removes a person from the deployment for good; ends with who it was. Throws: Refusal `not_found`, `forbidden` for the last operator. */
+/** Removes a person from the deployment for good, with all links to the address; ends with who it was. Throws: Refusal `not_found`, `forbidden` for the last operator. */
 export async function expel(
   tx: Queryable,
   ids: Ids,
@@ -243,6 +298,7 @@ export async function expel(
   }
   await tx.query(deleteMemberships, [personId]);
   await tx.query(deleteInvitationsOf, [personId]);
+  await tx.query(deleteInvitationsTo, [person.email]);
   await endSessions(tx, personId);
   await tx.query(removePerson, [personId]);
   await recordChange(tx, ids, { by, accountId: null, action: 'person.removed', objectId: personId });

@@ -49,6 +49,12 @@ export const removePerson = statement<never>(
   'update people set removed_at = now(), operator = false where id = $1',
 );
 
+/** Values: person id. */
+export const makeOperator = statement<never>(
+  'make_operator',
+  'update people set operator = true where id = $1',
+);
+
 /** Holds all operators, in a fixed order, so that two of them can not remove one another. */
 export const lockOperators = statement<{ readonly id: string }>(
   'lock_operators',
@@ -173,6 +179,35 @@ export const findInvitation = statement<InvitationRow>(
 export const takeInvitation = statement<InvitationRow>(
   'take_invitation',
   `delete from invitations where token_hash = $1 and expires_at > now() returning ${invitationColumns}`,
+);
+
+export interface OpenInvitationRow {
+  readonly email: string;
+  readonly role: AccountRole | null;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+}
+
+/** Into an account, and with $2 of operators too. A null role: an operator's. Values: account id, whether. */
+export const listInvitations = statement<OpenInvitationRow>(
+  'list_invitations',
+  `select email, role, created_at, expires_at from invitations
+   where person_id is null and email is not null and expires_at > now() and (account_id = $1 or ($2 and operator))
+   order by email, created_at`,
+);
+
+/** The same, for one address. Values: account id, whether those of operators too, e-mail. */
+export const deleteInvitations = statement<OpenInvitationRow>(
+  'delete_invitations',
+  `delete from invitations
+   where person_id is null and email = $3 and (account_id = $1 or ($2 and operator))
+   returning email, role, created_at, expires_at`,
+);
+
+/** Wherever they lead to. Values: e-mail. */
+export const deleteInvitationsTo = statement<never>(
+  'delete_invitations_to',
+  'delete from invitations where person_id is null and email = $1',
 );
 
 /** The links for a first person: one of them was followed. */

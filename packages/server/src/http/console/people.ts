@@ -1,7 +1,21 @@
 import type { FastifyInstance } from 'fastify';
-import { expel, invite, offerNewPassword, setRole, takeRole } from '../../authoring/people.ts';
-import { listMembers } from '../../storage/people.ts';
-import { checkInvite, checkRole, linkView, personView } from '../operator/people.ts';
+import {
+  expel,
+  invite,
+  offerNewPassword,
+  setRole,
+  takeRole,
+  withdrawInvitation,
+} from '../../authoring/people.ts';
+import { listInvitations, listMembers } from '../../storage/people.ts';
+import {
+  checkInvite,
+  checkRole,
+  checkWithdraw,
+  invitationView,
+  linkView,
+  personView,
+} from '../operator/people.ts';
 import { readJson } from '../operator/sent.ts';
 import { listOf } from '../operator/views.ts';
 import { requireOperator, requireRight } from './access.ts';
@@ -36,6 +50,24 @@ export function peopleRoutes(app: FastifyInstance, { db, ids }: ConsoleDeps): vo
     const link = await db.transaction((tx) => invite(tx, ids, { by, accountId, email, role }));
     reply.code(201);
     return linkView(link);
+  });
+
+  // Those of operators are shown to operators alone, who may withdraw them.
+  app.get<OfAccount>('/accounts/:account/invitations', async (request) => {
+    const { session } = visitorOf(request);
+    const { account } = request.params;
+    requireRight(session, account, 'person.manage');
+    return listOf((await db.query(listInvitations, [account, session.operator])).map(invitationView));
+  });
+
+  app.post<OfAccount>('/accounts/:account/invitations/withdraw', async (request, reply) => {
+    const { session } = visitorOf(request);
+    const { account: accountId } = request.params;
+    requireRight(session, accountId, 'person.manage');
+    const { email } = await readJson(request, checkWithdraw);
+    const order = { by: session.person_id, accountId, email, operators: session.operator };
+    await db.transaction((tx) => withdrawInvitation(tx, ids, order));
+    reply.code(204);
   });
 
   app.put<Member>('/accounts/:account/people/:person', async (request, reply) => {

@@ -7,9 +7,16 @@ import {
   type ConsoleSession,
 } from '@trunkcall/contract';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
 import { recordChange } from '../../authoring/audit.ts';
 import { hashPassword } from '../../authoring/passwords.ts';
-import { choosePassword, followLink, lookAtLink, recognise } from '../../authoring/people.ts';
+import {
+  choosePassword,
+  followLink,
+  lookAtLink,
+  recognise,
+  takeUpInvitation,
+} from '../../authoring/people.ts';
 import { endSession, openSession, prolongSession, type Session } from '../../authoring/sessions.ts';
 import { Refusal } from '../../platform/refusal.ts';
 import { listAccounts } from '../../storage/accounts.ts';
@@ -77,16 +84,33 @@ export function linkRoutes(app: FastifyInstance, { db, ids, clock, publicUrl }: 
     const sent = await readJson(request, checkFollow);
     const session = await limited(request, null, async () => {
       // Hashing is dear: only for those who have a link.
-      await lookAtLink(db, sent.token);
+      const link = await lookAtLink(db, sent.token);
+      if (link.purpose === 'role') return takeUp(link.email ?? '', sent);
       const passwordHash = await hashPassword(sent.password);
       const { token, email = null, name = null } = sent;
       return db.transaction(async (tx) =>
         openSession(tx, await followLink(tx, ids, { token, email, name, passwordHash })),
       );
     });
+    if (session === null) throw new Refusal('forbidden', 'the password of this address is wrong');
     setCookie(reply, session, isSecure(request, publicUrl));
     reply.code(204);
   });
+
+  /** A session of the person who is invited, with the role; null for a wrong password. */
+  async function takeUp(
+    email: string,
+    { token, password }: Static<typeof FollowLinkRequest>,
+  ): Promise<string | null> {
+    take(emails, email, 'too many tries for this e-mail address');
+    const person = await recognise(db, email, password);
+    if (person === null) return null;
+    emails.giveBack(email);
+    return db.transaction(async (tx) => {
+      await takeUpInvitation(tx, ids, { token, personId: person.id });
+      return openSession(tx, person.id);
+    });
+  }
 }
 
 function take(buckets: TokenBuckets, name: string, message: string): void {

@@ -1,16 +1,31 @@
 import {
   ChangeRoleRequest,
   InviteRequest,
+  WithdrawInvitationRequest,
   type AccountRole,
+  type OperatorInvitation,
   type OperatorPerson,
   type PersonLink,
 } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
 import { getAccount } from '../../authoring/accounts.ts';
-import { expel, invite, offerNewPassword, setRole, takeRole, type Link } from '../../authoring/people.ts';
+import {
+  expel,
+  invite,
+  offerNewPassword,
+  setRole,
+  takeRole,
+  withdrawInvitation,
+  type Link,
+} from '../../authoring/people.ts';
 import type { Ids } from '../../platform/ids.ts';
 import type { Database } from '../../storage/database.ts';
-import { listMembers, type PersonRow } from '../../storage/people.ts';
+import {
+  listInvitations,
+  listMembers,
+  type OpenInvitationRow,
+  type PersonRow,
+} from '../../storage/people.ts';
 import { checker, readJson } from './sent.ts';
 import { listOf } from './views.ts';
 
@@ -26,6 +41,7 @@ interface OnePerson {
 }
 
 export const checkInvite = checker(InviteRequest);
+export const checkWithdraw = checker(WithdrawInvitationRequest);
 export const checkRole = checker(ChangeRoleRequest);
 
 /** No person does what is done with an operator token. */
@@ -43,6 +59,19 @@ export function peopleRoutes(app: FastifyInstance, { db, ids }: { db: Database; 
     const link = await db.transaction((tx) => invite(tx, ids, { by, accountId, email, role }));
     reply.code(201);
     return linkView(link);
+  });
+
+  app.get<OfAccount>('/accounts/:account/invitations', async ({ params }) => {
+    const { id } = await getAccount(db, params.account);
+    return listOf((await db.query(listInvitations, [id, true])).map(invitationView));
+  });
+
+  app.post<OfAccount>('/accounts/:account/invitations/withdraw', async (request) => {
+    const { email } = await readJson(request, checkWithdraw);
+    const { id: accountId } = await getAccount(db, request.params.account);
+    const order = { by, accountId, email, operators: true };
+    const gone = await db.transaction((tx) => withdrawInvitation(tx, ids, order));
+    return listOf(gone.map(invitationView));
   });
 
   app.patch<Member>('/accounts/:account/people/:person', async (request) => {
@@ -76,6 +105,13 @@ export function personView(
 ): OperatorPerson {
   return { id, email, name, operator, role, created_at: created_at.toISOString() };
 }
+
+export const invitationView = (row: OpenInvitationRow): OperatorInvitation => ({
+  email: row.email,
+  role: row.role ?? 'operator',
+  created_at: row.created_at.toISOString(),
+  expires_at: row.expires_at.toISOString(),
+});
 
 export function linkView(link: Link | null): PersonLink {
   return link === null

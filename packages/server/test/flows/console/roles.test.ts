@@ -295,6 +295,7 @@ describe.each(databases)('what a role may do in the console on %s', (kind) => {
       `/accounts/${otherAccountId}/keys`,
       `/accounts/${otherAccountId}/numbers`,
       `/accounts/${otherAccountId}/people`,
+      `/accounts/${otherAccountId}/invitations`,
       `/accounts/${otherAccountId}/settings`,
       `/audit?account=${otherAccountId}`,
       `/goals/${theirs.id}`,

@@ -65,6 +65,28 @@ describe.each(databases)('people and sessions on %s', (kind) => {
     expect((await join('Trudy')).status).toBe(204);
   });
 
+  test('somebody invited to two accounts gets the second role by the own password', async () => {
+    const operator = await service.operator();
+    const email = 'both@example.org';
+    const invite = async (accountId: string) => {
+      const made = await operator.send('POST', `/accounts/${accountId}/people`, { email, role: 'author' });
+      return ((await made.json()) as PersonLink).token;
+    };
+    const [first, second] = [await invite(service.accountId), await invite(service.otherAccountId)];
+    const person = service.visitor();
+    const joined = await person.send('POST', '/links/follow', { token: first, name: 'Both', password });
+    expect(joined.status).toBe(204);
+    const look = await person.send('POST', '/links/look', { token: second });
+    expect(await look.json()).toEqual({ purpose: 'role', email, role: 'author' });
+    const follow = (secret: string) =>
+      service.visitor().send('POST', '/links/follow', { token: second, name: 'Thief', password: secret });
+    expect((await follow('what the inviter would choose')).status).toBe(403);
+    expect((await follow(password)).status).toBe(204);
+    expect((await follow(password)).status).toBe(404);
+    const { person: self, accounts } = await person.get<ConsoleSession>('/session');
+    expect([self.name, accounts.map(({ role }) => role)]).toEqual(['Both', ['author', 'author']]);
+  });
+
   test('of several first links the first that is followed ends the others', async () => {
     const other = await startConsole(kind);
     const second = (await other.database.db.transaction(inviteFirstPerson)) ?? '';

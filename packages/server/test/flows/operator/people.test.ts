@@ -40,6 +40,38 @@ describe.each(databases)('people in the operator API on %s', (kind) => {
     });
   });
 
+  test('a newer invitation ends the older one; withdrawn, none is left', async () => {
+    const { operator, database } = service;
+    const email = 'twice@example.com';
+    const first = await operator.invitePerson(account, { email, role: 'owner' });
+    const second = await operator.invitePerson(account, { email, role: 'viewer' });
+    await expect(lookAtLink(database.db, first.token ?? '')).rejects.toMatchObject({ code: 'not_found' });
+    const { data } = await operator.listInvitations(account);
+    expect(data.filter((one) => one.email === email)).toMatchObject([
+      { role: 'viewer', expires_at: second.expires_at },
+    ]);
+    expect(await operator.withdrawInvitation(account, ' Twice@example.com')).toMatchObject({
+      data: [{ email, role: 'viewer' }],
+    });
+    await expect(lookAtLink(database.db, second.token ?? '')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(operator.withdrawInvitation(account, email)).rejects.toMatchObject({ code: 'not_found' });
+    const [entry] = await database.db.query(listAccountAudit, [account, null, 1]);
+    expect(entry).toMatchObject({
+      action: 'person.invitation_withdrawn',
+      details: { email, role: 'viewer' },
+    });
+  });
+
+  test('who is removed comes back by no link that was made before', async () => {
+    const { operator, database } = service;
+    const email = 'leaves@example.com';
+    const { id: other } = await operator.createAccount('left behind');
+    const elsewhere = await operator.invitePerson(other, { email, role: 'owner' });
+    const { id } = await join(email, 'viewer');
+    await operator.removePerson(id);
+    await expect(lookAtLink(database.db, elsewhere.token ?? '')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
   test('a person who is there gets the role without a link, another one later, then none', async () => {
     const { id } = await join('moves@example.com', 'viewer');
     const again = { email: 'moves@example.com', role: 'author' } as const;

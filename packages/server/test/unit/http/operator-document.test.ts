@@ -55,6 +55,7 @@ const changes: Readonly<Record<string, string | { readonly none: string }>> = {
   'patch /accounts/:account': 'updateAccount',
   'put /accounts/:account/budget': 'updateAccount',
   'post /accounts/:account/people': 'invitePerson',
+  'post /accounts/:account/invitations/withdraw': 'withdrawInvitation',
   'put /accounts/:account/people/:person': 'setPersonRole',
   'delete /accounts/:account/people/:person': 'takePersonRole',
   'post /people/:person/password-link': 'createPasswordLink',
