@@ -6,7 +6,7 @@ import { forgetAll } from './client.ts';
 import { Join } from './pages/join.tsx';
 import { SignIn } from './pages/sign-in.tsx';
 import { Boundary } from './parts/boundary.tsx';
-import { Failure, Loading, NotFound } from './parts/page.tsx';
+import { Broken, Failure, Loading, NotFound } from './parts/page.tsx';
 import { PlaceContext, useSessionQuery, type Place } from './session.tsx';
 import { Shell } from './shell.tsx';
 
@@ -68,7 +68,7 @@ function Inside() {
   return (
     <PlaceContext value={place}>
       <Shell key={place.session.person.id}>
-        <Boundary fallback={<Failure error={null} />} resetKey={pathname}>
+        <Boundary fallback={<Broken />} resetKey={pathname}>
           <Suspense fallback={<Loading />}>
             <Routes>
               {place.account !== null && (

@@ -1,7 +1,7 @@
 /** Who is signed in, and in which account they look around. */
 import type { ConsoleAccount, ConsoleAction, ConsoleSession } from '@trunkcall/contract';
 import { useQuery } from '@tanstack/react-query';
-import { createContext, useContext } from 'react';
+import { createContext, useContext, useEffect } from 'react';
 import { read } from './api.ts';
 import { sessionKey } from './client.ts';
 
@@ -28,6 +28,15 @@ export function useAccount(): ConsoleAccount {
   const { account } = usePlace();
   if (account === null) throw new Error('this page is shown without an account');
   return account;
+}
+
+/** Around an object stands its own account, whichever was looked at before. */
+export function useAccountOf(accountId: string): void {
+  const { session, choose } = usePlace();
+  const { accounts } = session;
+  useEffect(() => {
+    if (accounts.some(({ id }) => id === accountId)) choose(accountId);
+  }, [accountId, accounts, choose]);
 }
 
 /** Whether the person may do something; in the account of an object, or in the one that is looked at. */

@@ -16,8 +16,8 @@ import {
 } from '@mantine/core';
 import { useDisclosure, useReducedMotion } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
-import { NavLink as RouterLink, useLocation } from 'react-router';
+import { useRef, useState, type ReactNode } from 'react';
+import { NavLink as RouterLink, useLocation, useNavigate } from 'react-router';
 import { ApiError, ask } from './api.ts';
 import { useLive, useProlonging } from './live.ts';
 import { Dialog } from './parts/dialog.tsx';
@@ -30,6 +30,7 @@ const { nav } = text;
 /** The frame around every page: where one is, in which account, and as whom. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const isLive = useLive();
+  const content = useRef<HTMLElement>(null);
   useProlonging();
   const [opened, { toggle, close }] = useDisclosure();
   const calm = useReducedMotion();
@@ -42,6 +43,16 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       padding="md"
       transitionDuration={calm ? 0 : 200}
     >
+      <a
+        href="#content"
+        className="skip"
+        onClick={(event) => {
+          event.preventDefault();
+          content.current?.focus();
+        }}
+      >
+        {nav.skip}
+      </a>
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
           <Group gap="sm" wrap="nowrap">
@@ -65,7 +76,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       <AppShell.Navbar p="md" aria-label={nav.label} className="navigation">
         <Navigation onNavigate={close} />
       </AppShell.Navbar>
-      <AppShell.Main id="content">
+      <AppShell.Main id="content" ref={content} tabIndex={-1}>
         <div role="status">
           {!isLive && (
             <Text size="sm" mb="sm">
@@ -93,6 +104,7 @@ interface PageGroup {
 function Navigation({ onNavigate }: { readonly onNavigate: () => void }) {
   const { session, account, choose } = usePlace();
   const { pathname } = useLocation();
+  const navigate = useNavigate();
   const may = (action: string) => account?.actions.some((one) => one === action) ?? false;
   const { operator } = session.person;
   const inAccount = account !== null;
@@ -143,7 +155,11 @@ function Navigation({ onNavigate }: { readonly onNavigate: () => void }) {
           label={nav.account}
           value={account.id}
           data={session.accounts.map(({ id, name }) => ({ value: id, label: name }))}
-          onChange={(event) => choose(event.currentTarget.value)}
+          onChange={(event) => {
+            choose(event.currentTarget.value);
+            // What is open is an object of the other account.
+            if (pathname.lastIndexOf('/') > 0) void navigate('/');
+          }}
         />
       )}
       {groups

@@ -32,6 +32,9 @@ export const text = {
     never: 'Never',
     unreachable: 'The server can not be reached. Your changes stay here; try again.',
     failed: 'That did not work.',
+    broken: 'This page could not be shown.',
+    brokenHint: 'It may have been replaced by a newer version, or the connection was lost.',
+    reload: 'Reload',
     tooMany: 'Too many tries. Wait a moment.',
   },
   nav: {

@@ -417,6 +417,46 @@ describe.skipIf(missing)('the console in a browser', () => {
     expect(await limits.getByLabel('Calls answered at the same time').inputValue()).toBe('6');
   });
 
+  test('a page whose program does not come offers to be loaded again', async () => {
+    const other = await openTab(browser, service.origin);
+    let away = true;
+    await other.page.route(/\/numbers-[^/]*\.js$/, (route) => (away ? route.abort() : route.continue()));
+    await other.page.goto('/console/numbers');
+    await other.page.getByLabel('E-mail address').fill('ada@example.org');
+    await other.page.getByLabel(/^Password/).fill(password);
+    await other.page.keyboard.press('Enter');
+    await other.page.getByText('This page could not be shown.').waitFor();
+    away = false;
+    await other.page.getByRole('button', { name: 'Reload' }).click();
+    await other.page.getByRole('heading', { level: 1, name: 'Numbers' }).waitFor();
+    expect(await other.page.getByText('This page could not be shown.').count()).toBe(0);
+    await other.context.close();
+  });
+
+  test('the first step of the keyboard leads to the content', async () => {
+    await page.goto('/console/runs');
+    await heading('Runs').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('content');
+  });
+
+  test.each(['keys', 'accounts', 'people', 'runs', 'numbers', 'webhooks', 'system', 'audit'])(
+    'no table of %s is cut off, at a desk or on a phone',
+    async (path) => {
+      const cut = `[...document.querySelectorAll('.scroll')].filter((region) => region.scrollWidth > region.clientWidth)
+        .map((region) => [region.ariaLabel, region.scrollWidth, region.clientWidth])`;
+      await page.goto(`/console/${path}`);
+      await heading(/./).waitFor();
+      await page.getByRole('status', { name: 'Loading…' }).waitFor({ state: 'detached' });
+      for (const size of [sizes.desk, sizes.phone]) {
+        await page.setViewportSize(size);
+        await expect.poll(() => page.evaluate(cut)).toEqual([]);
+      }
+      await page.setViewportSize(sizes.desk);
+    },
+  );
+
   const pages = [
     '',
     'goals',
@@ -490,6 +530,37 @@ describe.skipIf(missing)('the console in a browser', () => {
     expect(await limit.inputValue()).toBe('7');
     await goTo('Audit log');
     await page.getByText('max_inbound_calls: 7').waitFor();
+  });
+
+  test('around an object stands its own account, and another one is chosen from the beginning', async () => {
+    const { credentials } = service;
+    const post = (path: string, token: string, json: unknown, headers = {}) =>
+      fetch(`${service.origin}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(json),
+      });
+    const name = 'Second account';
+    expect((await post('/operator/v1/accounts', credentials.operator_token, { name })).status).toBe(201);
+    const variables = { customer_name: 'Ada', order_reference: 'A-1' };
+    const goal = credentials.goals['confirm-delivery'] ?? '';
+    const body = { phone: '+12025550100', variables };
+    const sent = await post(`/v1/goals/${goal}/runs`, credentials.api_key, body, {
+      'idempotency-key': 'own',
+    });
+    const { id } = (await sent.json()) as { id: string };
+    await page.goto('/console');
+    const account = page.getByRole('combobox', { name: 'Account' });
+    const own = await account.inputValue();
+    await account.selectOption(name);
+    await expect.poll(() => account.inputValue()).not.toBe(own);
+    await page.goto(`/console/runs/${id}`);
+    await heading(/./).waitFor();
+    await expect.poll(() => account.inputValue()).toBe(own);
+    await account.selectOption(name);
+    await heading('Overview').waitFor();
+    await expect.poll(() => account.inputValue()).not.toBe(own);
+    await account.selectOption(own);
   });
 
   test('no page complained, and nothing that was written ran', async () => {

@@ -28,7 +28,7 @@ export default function Accounts() {
       <Loaded query={query}>
         {({ data }) => (
           <Scroll label={words.title}>
-            <Table>
+            <Table className="wrap-heads">
               <Table.Thead>
                 <Table.Tr>
                   <Table.Th>{words.name}</Table.Th>
@@ -55,7 +55,7 @@ export default function Accounts() {
                     <Table.Td>
                       <Disclosure account={account} />
                     </Table.Td>
-                    <Table.Td className="nowrap">{show.dateTime(account.created_at)}</Table.Td>
+                    <Table.Td miw={100}>{show.dateTime(account.created_at)}</Table.Td>
                   </Table.Tr>
                 ))}
               </Table.Tbody>
@@ -85,12 +85,12 @@ function Limit({
   if (!session.person.operator) return account[of];
   return (
     <>
-      <Group gap="xs" wrap="nowrap">
+      <Group gap="xs">
         <NumberInput
           aria-label={words.limitOf[of](account.name)}
           min={1}
           max={100_000}
-          w={110}
+          w={90}
           value={limit}
           onChange={setLimit}
         />
@@ -110,7 +110,7 @@ function Disclosure({ account }: { readonly account: OperatorAccount }) {
   const [changing, { open, close }] = useDisclosure();
   const { off } = account.disclosure;
   return (
-    <Group gap="xs" wrap="nowrap">
+    <Group gap="xs">
       <State tone={off ? 'warn' : 'good'}>{off ? words.undisclosed : words.disclosed}</State>
       {session.person.operator && (
         <Button size="compact-sm" variant="default" aria-label={words.changeOf(account.name)} onClick={open}>

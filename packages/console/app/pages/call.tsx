@@ -16,7 +16,7 @@ import { Command, Part, Values, Verbatim } from '../parts/section.tsx';
 import { curlOf } from '../parts/shell-command.ts';
 import { useScrollToTarget } from '../parts/target.ts';
 import { Transcript } from '../parts/transcript.tsx';
-import { useMay, usePlace } from '../session.tsx';
+import { useAccountOf, useMay, usePlace } from '../session.tsx';
 import { show, text } from '../text.ts';
 
 const { call: words } = text;
@@ -35,6 +35,7 @@ const isOver = ({ view }: ConsoleCallDetail): boolean =>
   view.object === 'call' ? view.result_status !== 'pending' : view.completed_at !== null;
 
 function CallPage({ call }: { readonly call: ConsoleCallDetail }) {
+  useAccountOf(call.account_id);
   useScrollToTarget();
   const { view } = call;
   const over = isOver(call);

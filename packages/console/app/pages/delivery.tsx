@@ -8,7 +8,7 @@ import { DeliveryStateMark, lastAnswer } from '../parts/delivery-table.tsx';
 import { Failure, Loaded, Page, Scroll } from '../parts/page.tsx';
 import { Copy } from '../parts/secret.tsx';
 import { Part, Values, Verbatim } from '../parts/section.tsx';
-import { useMay } from '../session.tsx';
+import { useAccountOf, useMay } from '../session.tsx';
 import { show, text } from '../text.ts';
 
 const { delivery: words, webhooks } = text;
@@ -26,6 +26,7 @@ export default function Delivery() {
 }
 
 function DeliveryPage({ delivery }: { readonly delivery: ConsoleDeliveryDetail }) {
+  useAccountOf(delivery.account_id);
   return (
     <Page title={delivery.type} actions={<Replay delivery={delivery} />}>
       <Group gap="lg">

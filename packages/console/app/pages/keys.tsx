@@ -70,7 +70,7 @@ function KeyTable({ keys }: { readonly keys: readonly OperatorKey[] }) {
   };
   return (
     <Scroll label={words.title}>
-      <Table>
+      <Table className="wrap-heads">
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{words.id}</Table.Th>
@@ -85,19 +85,19 @@ function KeyTable({ keys }: { readonly keys: readonly OperatorKey[] }) {
         <Table.Tbody>
           {keys.map((key) => (
             <Table.Tr key={key.id}>
-              <Table.Td>
+              <Table.Td className="break" miw={150}>
                 <Code>{key.id}</Code>
                 <Hint of={key} />
               </Table.Td>
               <Table.Td>
                 <State tone={stateOf(key) === 'good' ? 'good' : 'quiet'}>{words.states[stateOf(key)]}</State>
               </Table.Td>
-              <Table.Td miw={180}>{key.scopes.map((scope) => words.scopeNames[scope]).join(', ')}</Table.Td>
-              <Table.Td className="nowrap">{show.dateTime(key.created_at)}</Table.Td>
-              <Table.Td className="nowrap">
+              <Table.Td miw={150}>{key.scopes.map((scope) => words.scopeNames[scope]).join(', ')}</Table.Td>
+              <Table.Td miw={100}>{show.dateTime(key.created_at)}</Table.Td>
+              <Table.Td miw={100}>
                 {key.expires_at === null ? text.common.never : show.dateTime(key.expires_at)}
               </Table.Td>
-              <Table.Td className="nowrap">
+              <Table.Td miw={100}>
                 {key.last_used_at === null ? text.common.never : show.dateTime(key.last_used_at)}
               </Table.Td>
               {mayManage && (

@@ -16,7 +16,7 @@ import { ListenIn } from '../run/listen-in.tsx';
 import { Ending } from '../run/ending.tsx';
 import { Recording, type PlayerControl } from '../run/recording.tsx';
 import { Result } from '../run/result.tsx';
-import { useMay, usePlace } from '../session.tsx';
+import { useAccountOf, useMay, usePlace } from '../session.tsx';
 import { show, text } from '../text.ts';
 
 const { run: words } = text;
@@ -35,6 +35,7 @@ export default function Run() {
 const isOver = ({ completed_at: ended }: ConsoleRunDetail) => ended !== null;
 
 function RunPage({ run }: { readonly run: ConsoleRunDetail }) {
+  useAccountOf(run.account_id);
   useScrollToTarget();
   const player = useRef<PlayerControl>(null);
   const [playing, setPlaying] = useState<number | null>(null);

@@ -1,8 +1,9 @@
 import { Alert, Button, Center, Group, Loader, Stack, Text, Title } from '@mantine/core';
-import { useEffect, type ReactNode } from 'react';
+import { useEffect, useRef, type ReactNode } from 'react';
 import { Link } from 'react-router';
 import { ApiError, isRefused } from '../api.ts';
 import { text } from '../text.ts';
+import { nameCells } from './cards.ts';
 
 /** A page: its title, what can be done on it, its content. */
 export function Page({
@@ -52,15 +53,31 @@ function messageOf(error: unknown): string {
 }
 
 export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
+  const message = messageOf(error);
+  const title = message === text.common.failed ? undefined : text.common.failed;
   return (
-    <Alert color="red" variant="outline" role="alert" title={text.common.failed}>
+    <Alert color="red" variant="outline" role="alert" title={title}>
       <Group>
-        <Text>{messageOf(error)}</Text>
+        <Text>{message}</Text>
         {onRetry !== undefined && (
           <Button size="xs" variant="default" onClick={onRetry}>
             {text.common.retry}
           </Button>
         )}
+      </Group>
+    </Alert>
+  );
+}
+
+/** What can not be shown: its program did not come, or comes from another version. Only a reload asks for it again. */
+export function Broken() {
+  return (
+    <Alert color="red" variant="outline" role="alert" title={text.common.broken}>
+      <Group>
+        <Text>{text.common.brokenHint}</Text>
+        <Button size="xs" variant="default" onClick={() => window.location.reload()}>
+          {text.common.reload}
+        </Button>
       </Group>
     </Alert>
   );
@@ -78,7 +95,9 @@ export function Empty({
 }) {
   return (
     <Stack align="center" gap="xs" p="xl">
-      <Text fw={600}>{title}</Text>
+      <Text fw={600} ta="center">
+        {title}
+      </Text>
       {hint !== undefined && (
         <Text c="dimmed" ta="center">
           {hint}
@@ -89,10 +108,22 @@ export function Empty({
   );
 }
 
-/** A table that scrolls by itself where it is wider than the screen; reachable by keyboard. */
+/**
+ * A table that scrolls by itself where it is wider than the screen; reachable by keyboard. On a phone each row becomes a
+ * card, whose cells stand under one another with the heads of their columns.
+ */
 export function Scroll({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  const region = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const { current } = region;
+    if (current === null) return undefined;
+    nameCells(current);
+    const observer = new MutationObserver(() => nameCells(current));
+    observer.observe(current, { childList: true, subtree: true });
+    return () => observer.disconnect();
+  }, []);
   return (
-    <div className="scroll" role="region" aria-label={label} tabIndex={0}>
+    <div className="scroll" role="region" aria-label={label} tabIndex={0} ref={region}>
       {children}
     </div>
   );
