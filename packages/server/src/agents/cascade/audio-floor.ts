@@ -5,11 +5,19 @@
  *      └────▶ transcriber ───────▲    └──────▶ our speech: hold, resume, yield
  */
 import { decodeG711, FRAME_MS, FRAME_SAMPLES } from '@trunkcall/sip';
-import type { AudioMedia, Heard, Leg } from '../../carriers/carrier.ts';
-import type { ConversationFloor, Said } from './floor.ts';
+import type { AudioMedia, Heard, Leg, Spoken } from '../../carriers/carrier.ts';
+import type { ConversationFloor, Said, Utterance } from './floor.ts';
 import { maxSegmentMs, type Failure, type Speaker, type Transcription } from './ports.ts';
 import { Speech } from './speech.ts';
-import { idle, isSpoken, nextFloor, type Floor, type FloorEffect, type FloorEvent } from './turn-taking.ts';
+import {
+  idle,
+  isSpoken,
+  nextFloor,
+  type Floor,
+  type FloorEffect,
+  type FloorEvent,
+  type Saying,
+} from './turn-taking.ts';
 import { noticedAfterMs, type VoiceDetector } from './voice-detector.ts';
 
 export interface AudioFloorOptions {
@@ -30,6 +38,9 @@ export class AudioFloor implements ConversationFloor {
   readonly #kept: (Heard | Failure)[] = [];
   #floor: Floor = idle;
   #speech: Speech | null = null;
+  #lastSpeech: Speech | null = null;
+  /** What `hear` gave last, until it is followed by something. */
+  #given: Heard | Failure | null = null;
   /** Tells `say` that the callee has taken the floor. */
   #yielded: () => void = () => undefined;
   /** Ends the wait for a pause. */
@@ -56,6 +67,7 @@ export class AudioFloor implements ConversationFloor {
   }
 
   async hear(withinMs: number): Promise<Heard | Failure> {
+    this.#given = null;
     const done = new AbortController();
     const patience = { over: false };
     void this.#options.leg.clock.sleep(withinMs, done.signal).then((due) => {
@@ -68,7 +80,8 @@ export class AudioFloor implements ConversationFloor {
       });
     }
     done.abort();
-    return this.#kept.shift() ?? { kind: this.#over ? 'left' : 'silence' };
+    this.#given = this.#kept.shift() ?? { kind: this.#over ? 'left' : 'silence' };
+    return this.#given;
   }
 
   async say(sentences: AsyncIterable<string>): Promise<Said> {
@@ -78,6 +91,8 @@ export class AudioFloor implements ConversationFloor {
       this.#yielded = () => resolve(null);
     });
     this.#speech = speech;
+    this.#lastSpeech = speech;
+    this.#given = null;
     this.#apply({ kind: 'speak' });
     if (this.#over) this.#yielded();
     const failure = await Promise.race([speech.run(), yielded]);
@@ -91,7 +106,19 @@ export class AudioFloor implements ConversationFloor {
     return { spoken, sound, failure };
   }
 
+  heardSoFar(): Spoken | null {
+    return this.#lastSpeech?.soFar() ?? null;
+  }
+
+  untold(): readonly Utterance[] {
+    const all = this.#given === null ? this.#kept : [this.#given, ...this.#kept];
+    const told = all.filter((heard): heard is Utterance => heard.kind === 'utterance');
+    if (!('saying' in this.#floor) || this.#floor.saying.text === '') return told;
+    return [...told, utteranceOf(this.#floor.saying)];
+  }
+
   press(keys: string): Promise<void> {
+    this.#given = null;
     return this.#options.leg.media.sendDigits(keys);
   }
 
@@ -160,10 +187,8 @@ export class AudioFloor implements ConversationFloor {
         return void this.#waitForPause(effect.ms);
       case 'stop_waiting':
         return this.#waiting.abort();
-      case 'deliver': {
-        const { text, startedAtMs, endedAtMs } = effect.saying;
-        return this.#keep({ kind: 'utterance', text, startedAtMs, endedAtMs });
-      }
+      case 'deliver':
+        return this.#keep(utteranceOf(effect.saying));
     }
   }
 
@@ -186,4 +211,8 @@ export class AudioFloor implements ConversationFloor {
     if (this.#kept.length > maxKept) this.#kept.shift();
     this.#notice();
   }
+}
+
+function utteranceOf({ text, startedAtMs, endedAtMs }: Saying): Utterance {
+  return { kind: 'utterance', text, startedAtMs, endedAtMs };
 }

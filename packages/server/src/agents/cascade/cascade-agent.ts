@@ -9,10 +9,11 @@
 import type { CascadeAgentSettings } from '@trunkcall/contract';
 import type { Media, Leg, AudioMedia, SpeechMedia } from '../../carriers/carrier.ts';
 import type { KeyWatch } from '../../platform/key-watch.ts';
-import type { Agent, Brief } from '../agent.ts';
-import { languages, localeFor, localeOfCall } from '../scripted/locales/locale.ts';
+import type { Agent, Brief, Turn } from '../agent.ts';
+import { languages, localeFor, localeOfCall, type Grammar } from '../scripted/locales/locale.ts';
+import { fold } from '../scripted/understanding/text.ts';
 import { AudioFloor } from './audio-floor.ts';
-import type { ConversationFloor } from './floor.ts';
+import type { ConversationFloor, Utterance } from './floor.ts';
 import type { ChatModel, Transcriber, Voice } from './ports.ts';
 import { speechFloor } from './speech-floor.ts';
 import { holdTalk, Wait } from './talk.ts';
@@ -92,15 +93,25 @@ export function createCascadeAgent(parts: CascadeAgentOptions): Agent {
         wait: new Wait(),
         signal: over.signal,
       });
+      // At once: whoever stops us does not wait for what we have to tell.
+      const tellRest = () => log.close(floor.untold().map((heard) => turnOf(heard, locale.grammar)));
+      signal.addEventListener('abort', tellRest, { once: true });
       try {
         return await unlessAborted(signal, talk);
       } finally {
+        signal.removeEventListener('abort', tellRest);
         over.abort();
         floor.close();
-        log.close();
+        log.close([]);
       }
     },
   };
+}
+
+/** What the callee said, where nobody answers it any more. A wish not to be called counts all the same. */
+function turnOf({ text, startedAtMs }: Utterance, { optOut }: Grammar): Turn {
+  const notes = optOut.test(fold(text)) ? [{ kind: 'opted_out' } as const] : [];
+  return { speaker: 'user', text, offsetMs: startedAtMs, interrupted: false, notes, latency: null };
 }
 
 const noSettings: CascadeAgentSettings = { kind: 'cascade' };

@@ -5,6 +5,8 @@
 import type { Heard, Spoken } from '../../carriers/carrier.ts';
 import type { Failure } from './ports.ts';
 
+export type Utterance = Extract<Heard, { kind: 'utterance' }>;
+
 export interface ConversationFloor {
   /** Waits for the callee, at most `withinMs`; who has begun by then is heard out. One wait at a time. */
   hear(withinMs: number): Promise<Heard | Failure>;
@@ -12,6 +14,10 @@ export interface ConversationFloor {
   say(sentences: AsyncIterable<string>): Promise<Said>;
   /** Presses keys, one of `0-9*#` each. */
   press(keys: string): Promise<void>;
+  /** What was heard so far of what we said last; null where that is not known. */
+  heardSoFar(): Spoken | null;
+  /** What the callee said and `hear` has not told, or told without being followed by anything yet. */
+  untold(): readonly Utterance[];
   /** Lets go of the leg. Safe to repeat. */
   close(): void;
 }

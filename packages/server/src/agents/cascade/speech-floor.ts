@@ -17,6 +17,9 @@ export function speechFloor({ media, clock, ended }: Leg<SpeechMedia>): Conversa
       return { spoken, sound: null, failure: null };
     },
     press: (keys) => media.sendDigits(keys),
+    // A leg of sentences knows of a sentence when it is over.
+    heardSoFar: () => null,
+    untold: () => [],
     close: () => undefined,
   };
 }

@@ -120,7 +120,17 @@ export class Speech {
     this.#change();
     await this.#clearing;
     if (!this.#holding) this.#settle((await media.clear()).playedMs);
-    const endedAtMs = clock.now();
+    return this.#heardBy(clock.now());
+  }
+
+  /** What was heard of it so far. */
+  soFar(): Spoken {
+    const { media, clock } = this.#options;
+    if (!this.#holding) this.#settle(media.playedMs());
+    return this.#heardBy(clock.now());
+  }
+
+  #heardBy(endedAtMs: number): Spoken {
     const [cut] = this.#lines;
     const words =
       cut === undefined ? '' : heardOf(cut.text, this.#shareOf(cut, this.#playedMs - this.#baseMs));

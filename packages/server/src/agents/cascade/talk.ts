@@ -159,6 +159,7 @@ async function listen(talk: Talk, history: History, patienceMs: number): Promise
 }
 
 async function say(talk: Talk, history: History, sentences: readonly string[]): Promise<DialogueEvent> {
+  talk.log.speaking(() => talk.floor.heardSoFar());
   const said = await talk.floor.say(inOrder(sentences));
   report(talk, said);
   history.said(said.spoken.heard, said.spoken.interrupted);
@@ -200,6 +201,7 @@ async function reply(
     return whole;
   });
   const words = { given: false };
+  log.speaking(() => floor.heardSoFar());
   const said = await floor.say(spokenOf(talk, act, answer, words));
   stop.abort();
   const { failure } = await outcome;
@@ -283,6 +285,7 @@ function outcomeOf(use: ToolUse): string {
 
 function report({ log, wait }: Talk, { spoken, sound }: Said): void {
   const { heard, startedAtMs, interrupted } = spoken;
+  log.speaking(null);
   if (heard === '') return;
   log.said({ text: heard, offsetMs: startedAtMs, interrupted, latency: wait.end(sound) });
 }

@@ -1,4 +1,5 @@
 import type { AnsweredBy } from '@trunkcall/contract';
+import type { Spoken } from '../../carriers/carrier.ts';
 import type { Note, TranscriptSink, Turn } from '../agent.ts';
 import { hasOptedOut, withNotes } from '../notes.ts';
 
@@ -9,11 +10,17 @@ import { hasOptedOut, withNotes } from '../notes.ts';
 export class TurnLog {
   #sink: TranscriptSink;
   #held: Turn | null = null;
+  #heardSoFar: (() => Spoken | null) | null = null;
   /** A wish that must be on record, and found no turn of the callee. */
   #owed: readonly Note[] = [];
 
   constructor(sink: TranscriptSink) {
     this.#sink = sink;
+  }
+
+  /** We have begun to say something; null when it is told how that went. */
+  speaking(heardSoFar: (() => Spoken | null) | null): void {
+    this.#heardSoFar = heardSoFar;
   }
 
   /** A turn of the callee, about which something may yet be noted. */
@@ -53,9 +60,21 @@ export class TurnLog {
     this.#sink.turn(turn);
   }
 
-  /** Reports what is held, and nothing that comes later: the conversation is over. */
-  close(): void {
+  /**
+   * Reports what is held, what was heard of what we are saying, and then what the callee said beside it; nothing that
+   * comes later: the conversation is over. Safe to repeat.
+   */
+  close(untold: readonly Turn[]): void {
     this.release([]);
+    const ours = this.#heardSoFar?.() ?? null;
+    if (ours !== null && ours.heard !== '') {
+      const { heard: text, startedAtMs: offsetMs, interrupted } = ours;
+      this.said({ text, offsetMs, interrupted, latency: null });
+    }
+    for (const turn of untold) {
+      if (hasOptedOut(turn)) this.optedOut();
+      this.#sink.turn(turn);
+    }
     this.#sink = { turn: () => undefined, optedOut: () => undefined, answeredBy: () => undefined };
   }
 }

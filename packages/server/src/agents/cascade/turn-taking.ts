@@ -85,7 +85,7 @@ const over: Floor = { kind: 'over' };
 export function nextFloor(floor: Floor, event: FloorEvent, language: string): Move {
   switch (event.kind) {
     case 'over':
-      return move(over, ...(ours(floor) ? [effect.yield] : []), effect.stopWaiting);
+      return end(floor);
     case 'speak':
       return speak(floor);
     case 'spoken':
@@ -141,6 +141,13 @@ type CalleesFloor = Extract<Floor, { kind: 'hearing' | 'settling' }>;
 
 function isCallees(floor: Floor): floor is CalleesFloor {
   return floor.kind === 'hearing' || floor.kind === 'settling';
+}
+
+/** Whoever is cut off in the middle of a turn has said what they have said. */
+function end(floor: Floor): Move {
+  const effects = [...(ours(floor) ? [effect.yield] : []), effect.stopWaiting];
+  const words = isCallees(floor) && floor.saying.text !== '';
+  return words ? move(over, ...effects, { kind: 'deliver', saying: floor.saying }) : move(over, ...effects);
 }
 
 function speak(floor: Floor): Move {

@@ -3,6 +3,7 @@ import type { AnsweredBy } from '@trunkcall/contract';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Brief, ConversationEnd, Turn } from '../../../../src/agents/agent.ts';
 import { createCascadeAgent } from '../../../../src/agents/cascade/cascade-agent.ts';
+import type { Transcriber } from '../../../../src/agents/cascade/ports.ts';
 import {
   createOpenAiChat,
   createOpenAiTranscriber,
@@ -37,12 +38,17 @@ const said = [hello, yes, evening, day, nothing, wait, unfinished, rest, mailbox
 let fixtures: SpokenFixtures;
 let server: OpenAiServer;
 let script: ((heard: string) => Answer) | null;
+/** What is heard, segment by segment, in place of what the provider makes of the sound. */
+let ears: string[] | null;
+/** Hangs up and stops the agent, as at the call limit; tells what was reported by then. */
+let cutOff: () => readonly Turn[];
 
 beforeAll(async () => {
   if (!espeakMissing) fixtures = await speakFixtures(said, 'en-US');
 });
 beforeEach(async () => {
   script = null;
+  ears = null;
   server = await startOpenAiServer({
     apiKey: 'sk-test',
     chat: (messages) => script?.(messages.at(-1)?.content ?? '') ?? answerFrom(messages),
@@ -59,6 +65,16 @@ function spoken(text: string): Int16Array {
   if (pcm === undefined) throw new Error('no such fixture');
   return pcm;
 }
+
+/** Hears these words at once, one after the other. */
+const hearing = (segments: string[]): Transcriber => ({
+  open: () => ({
+    frame: () => undefined,
+    begin: () => undefined,
+    end: async () => ({ kind: 'words', text: segments.shift() ?? '' }),
+    close: () => undefined,
+  }),
+});
 
 /** A short loud sound without words. */
 const cough = Int16Array.from({ length: 2_000 }, (_, at) => 9_000 * Math.sin(at / 6) * Math.sin(at / 31));
@@ -85,7 +101,10 @@ async function hold(person: Person, over: Partial<Brief> = {}, law: 'mu' | 'a' =
   const endpoint = { clock: systemClock, url: server.url, apiKey: 'sk-test', model: 'm' };
   const agent = createCascadeAgent({
     chat: { kind: 'ready', provider: createOpenAiChat(endpoint) },
-    transcriber: { kind: 'ready', provider: createOpenAiTranscriber(endpoint) },
+    transcriber: {
+      kind: 'ready',
+      provider: ears === null ? createOpenAiTranscriber(endpoint) : hearing(ears),
+    },
     voice: { kind: 'ready', provider: createOpenAiVoice({ ...endpoint, voice: 'alloy' }) },
   });
   const line = new SoundLine(law);
@@ -97,6 +116,12 @@ async function hold(person: Person, over: Partial<Brief> = {}, law: 'mu' | 'a' =
     settings: { kind: 'cascade' } as const,
     ...over,
   };
+  const stop = new AbortController();
+  cutOff = () => {
+    void line.leg.hangUp();
+    stop.abort();
+    return [...turns];
+  };
   const played = person(line);
   const end = await agent.converse(
     brief,
@@ -106,7 +131,7 @@ async function hold(person: Person, over: Partial<Brief> = {}, law: 'mu' | 'a' =
       optedOut: () => (optOutAfter ??= turns.length),
       answeredBy: (who) => answers.push(who),
     },
-    new AbortController().signal,
+    stop.signal,
   );
   await line.leg.hangUp();
   await played;
@@ -329,7 +354,9 @@ describe.skipIf(espeakMissing)('the cascade agent on a line that carries sound',
     expect(end).toEqual({ kind: 'machine', did: 'leave_message' });
     expect(turns[0]).toMatchObject({ speaker: 'unknown', text: mailbox });
     expect(turns[1]?.text).toContain('We did not reach you in person. Goodbye.');
-    expect((await hold(machine)).end).toEqual({ kind: 'machine', did: 'hang_up' });
+    const hungUp = await hold(machine);
+    expect(hungUp.end).toEqual({ kind: 'machine', did: 'hang_up' });
+    expect(written(hungUp.turns)).toEqual([`unknown: ${mailbox}`]);
     expect(server.requests.chat).toBe(0);
   });
 
@@ -344,28 +371,22 @@ describe.skipIf(espeakMissing)('the cascade agent on a line that carries sound',
     ]);
   });
 
-  it(
-    'does not wait for the end of a noise, and says goodbye above it when time is up',
-    {
-      timeout: 20_000,
-    },
-    async () => {
-      script = () => ({ text: 'Will you be at home?' });
-      const person: Person = async (line) => {
-        await answering()(line);
-        await line.listen();
-        await line.say(music);
-      };
-      const { end, turns } = await hold(person, { wrapUpAtMs: 24_000 });
-      expect(end).toEqual({ kind: 'finished' });
-      expect(written(turns).slice(2)).toEqual([
-        'bot: Are you still there?',
-        'bot: I am sorry, I have to end the call now. Thank you for your time. Goodbye.',
-      ]);
-      // The greeting, two stretches of the noise, and one that began when we had asked.
-      expect(server.requests.transcribe).toBeGreaterThanOrEqual(4);
-    },
-  );
+  it('does not wait for the end of a noise, and says goodbye above it when time is up', async () => {
+    script = () => ({ text: 'Will you be at home?' });
+    const person: Person = async (line) => {
+      await answering()(line);
+      await line.listen();
+      await line.say(music);
+    };
+    const { end, turns } = await hold(person, { wrapUpAtMs: 24_000 });
+    expect(end).toEqual({ kind: 'finished' });
+    expect(written(turns).slice(2)).toEqual([
+      'bot: Are you still there?',
+      'bot: I am sorry, I have to end the call now. Thank you for your time. Goodbye.',
+    ]);
+    // The greeting, two stretches of the noise, and one that began when we had asked.
+    expect(server.requests.transcribe).toBeGreaterThanOrEqual(4);
+  });
 
   it('ends with the callee, and lets go of what it asked for', async () => {
     script = () => ({ text: longStory });
@@ -377,6 +398,49 @@ describe.skipIf(espeakMissing)('the cascade agent on a line that carries sound',
     expect(end).toEqual({ kind: 'callee_left' });
     expect(turns.at(-1)).toMatchObject({ speaker: 'bot', interrupted: true });
     expect(turns.at(-1)?.text.length).toBeLessThan(25);
+  });
+
+  it('has told, when the call limit stops it, what was heard of our sentence and what the callee had said', async () => {
+    script = () => ({ text: longStory });
+    let told: readonly Turn[] = [];
+    const ours = await hold(async (line) => {
+      await line.say(spoken(hello));
+      await line.until(() => line.playedMs > 7_000);
+      told = cutOff();
+    });
+    expect(told[1]).toMatchObject({ speaker: 'bot', interrupted: true, latency: null });
+    expect(told[1]?.text.length).toBeGreaterThan(100);
+    expect(told[1]?.text.length).toBeLessThan(135);
+    expect(ours).toMatchObject({ end: { kind: 'failed' }, turns: told });
+    const theirs = await hold(async (line) => {
+      await line.say(spoken(hello));
+      await line.until(() => line.playedMs > 7_000);
+      server.faults.chat.push('hang');
+      await line.say(spoken(yes));
+      await line.until(() => server.faults.chat.length === 0);
+      told = cutOff();
+    });
+    expect(told.at(-1)).toMatchObject({ speaker: 'user', text: yes });
+    expect(theirs.turns).toEqual(told);
+  });
+
+  it('keeps what the callee said last, whoever ends the call in that moment', async () => {
+    script = () => ({ text: 'How are you?' });
+    const told: (readonly Turn[])[] = [];
+    for (const end of ['limit', 'callee']) {
+      ears = [hello, enough];
+      const { turns } = await hold(async (line) => {
+        await line.say(spoken(hello));
+        await line.listen();
+        await line.say(spoken(enough));
+        await line.until(() => ears?.length === 0);
+        await line.time.sleep(40);
+        if (end === 'limit') told.push(cutOff());
+        else line.hangUp();
+      });
+      expect(turns[2]).toMatchObject({ speaker: 'user', text: enough, notes: [{ kind: 'opted_out' }] });
+    }
+    expect(told[0]?.[2]).toMatchObject({ text: enough });
   });
 
   it('tries once more what failed before anything was heard of it', async () => {

@@ -138,7 +138,7 @@ const table: Record<FloorName, Record<EventName, string>> = {
     key: 'settling wait:2000',
     beep: 'idle stop_waiting',
     pause_over: 'idle stop_waiting deliver',
-    over: 'over stop_waiting',
+    over: 'over stop_waiting deliver',
   },
   over: {
     speak: '-',
