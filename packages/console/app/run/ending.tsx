@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { Values } from '../parts/section.tsx';
 import { soundOf } from '../parts/sound.ts';
 import { show, text } from '../text.ts';
+import { talkedMs } from './talked.ts';
 
 const { run: words, endings } = text;
 
@@ -29,7 +30,7 @@ export function Ending({ run }: { readonly run: ConsoleRunDetail }) {
             </Title>
           )}
           <Text fw={600}>{endOf(attempt)}</Text>
-          <Values values={facts(attempt)} />
+          <Values values={facts(attempt, run.transcript)} />
         </div>
       ))}
     </Stack>
@@ -42,9 +43,11 @@ function endOf({ state, outcome }: OperatorAttempt): string {
 }
 
 /** What is known of an attempt; what is not is left out. */
-function facts(attempt: OperatorAttempt): Record<string, ReactNode> {
-  const { answered_at: answered, ended_at: ended } = attempt;
-  const talkedMs = answered === null || ended === null ? null : Date.parse(ended) - Date.parse(answered);
+function facts(
+  attempt: OperatorAttempt,
+  transcript: ConsoleRunDetail['transcript'],
+): Record<string, ReactNode> {
+  const onPhoneMs = talkedMs(attempt, transcript);
   const known: readonly (readonly [string, ReactNode])[] = [
     [words.answeredBy, attempt.answered_by === null ? null : endings.answeredBy[attempt.answered_by]],
     [
@@ -58,7 +61,7 @@ function facts(attempt: OperatorAttempt): Record<string, ReactNode> {
     ],
     [words.note, attempt.note],
     [words.sound, attempt.media === null ? null : soundOf(attempt.media)],
-    [words.talked, talkedMs === null ? null : show.span(talkedMs)],
+    [words.talked, onPhoneMs === null ? null : show.span(onPhoneMs)],
     [words.carrier, attempt.carrier],
     [words.carrierId, attempt.provider_call_id],
   ];
