@@ -11,7 +11,7 @@ const listsEveryMs = 1_500;
 /** What shows something that moves: the page of the one itself, by its id, and lists with others. */
 const shown = {
   runs: { one: 'run', lists: ['runs', 'overview'] },
-  calls: { one: 'call', lists: ['calls'] },
+  calls: { one: 'call', lists: ['calls', 'overview'] },
   // An endpoint may have been disabled; the page of a call lists its deliveries.
   deliveries: { one: 'delivery', lists: ['deliveries', 'webhooks', 'call'] },
   system: { one: 'system', lists: ['system', 'trunks', 'overview'] },

@@ -203,7 +203,7 @@ export interface ConsoleOverview {
   readonly max_calls: number;
   readonly waiting: number;
   readonly oldest_waiting_seconds: number | null;
-  /** Of the runs since the time that was asked for, at most the newest `counted_at_most`. */
+  /** Calls since the time that was asked for, with a Goal and without, at most the newest `counted_at_most`. */
   readonly runs: number;
   readonly counted_at_most: number;
   readonly outcomes: readonly {

@@ -81,14 +81,21 @@ export interface OutcomeRow {
   readonly runs: number;
 }
 
-/** The newest runs of an account since a time, at most so many; an attempt's row is read for each. */
-const newest = `select r.id, r.status, r.error_code, r.result is not null as has_result, r.created_at, r.attempt_id
-   from runs r where r.id >= $2 and r.account_id = $1 and r.goal_id is not null order by r.id desc limit $3`;
+/**
+ * The newest runs of an account since a time, those of calls without a Goal among them, at most so many; an attempt's row
+ * is read for each.
+ */
+const newest = `select r.id, r.status, r.error_code, r.result is not null as has_result, r.created_at, r.attempt_id,
+     r.call_id, r.recipient_id
+   from runs r where r.id >= $2 and r.account_id = $1 order by r.id desc limit $3`;
 
 /** Values: account id, least run id, most runs, beginning of the window. */
 export const readOutcomes = statement<OutcomeRow>(
   'console_outcomes',
-  `select n.status, n.error_code, n.has_result,
+  `select n.status, n.error_code,
+          n.has_result
+            or exists (select from calls where id = n.call_id and result is not null)
+            or exists (select from recipients where id = n.recipient_id and result is not null) as has_result,
           floor(extract(epoch from n.created_at - $4::timestamptz) / 3600)::int as hour,
           a.ended_at is not null as ended, a.answered_at is not null as answered, count(*) as runs
    from (${newest}) n

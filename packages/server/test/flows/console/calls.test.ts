@@ -1,6 +1,13 @@
-import type { ConsoleAuditEntry, ConsoleCall, ConsoleCallDetail, OperatorList } from '@trunkcall/contract';
+import type {
+  ConsoleAuditEntry,
+  ConsoleCall,
+  ConsoleCallDetail,
+  ConsoleOverview,
+  OperatorList,
+} from '@trunkcall/contract';
 import { Trunkcall } from '@trunkcall/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { statement } from '../../../src/storage/database.ts';
 import { databases } from '../../kit/database.ts';
 import { createHarness } from '../execution/harness.ts';
 import { ids, startConsole, type ConsoleService, type Visitor } from './service.ts';
@@ -67,6 +74,26 @@ describe.each(databases)('calls in the console on %s', (kind) => {
     expect(detail.view).toMatchObject({ object: 'call', phone: '+•••••••••00' });
     expect(detail.events.map(({ type }) => type)).toEqual(['call.accepted']);
     expect(text).not.toContain(callee);
+  });
+
+  test('the overview counts calls without a Goal, and those that gave a result', async () => {
+    const read = () => viewer.get<ConsoleOverview>(`/accounts/${service.accountId}/overview`);
+    const before = await read();
+    const { id } = await oneShot();
+    const after = await read();
+    expect(after.runs).toBe(before.runs + 1);
+    const counted = ({ hours }: ConsoleOverview) => hours.reduce((sum, { results }) => sum + results, 0);
+    expect(counted(after)).toBe(counted(before));
+    // As its result was drawn.
+    await service.database.db.query(
+      statement('test_call_result', `update calls set result = '{"suits": true}' where id = $1`),
+      [id],
+    );
+    expect(counted(await read())).toBe(counted(before) + 1);
+    await service.database.db.query(
+      statement('test_no_call_result', 'update calls set result = null where id = $1'),
+      [id],
+    );
   });
 
   test('an author stops a call; who did is noted, a second time is refused and not noted', async () => {
