@@ -24,6 +24,7 @@ import {
   insertInvitation,
   insertPerson,
   lockOperators,
+  lockOwners,
   lockPerson,
   makeOperator,
   putMembership,
@@ -81,18 +82,19 @@ export async function invite(
   ids: Ids,
   order: {
     readonly by: string | null;
+    readonly byOperator: boolean;
     readonly accountId: string;
     readonly email: string;
     readonly role: ConsoleRole;
   },
 ): Promise<Link | null> {
-  const { by, accountId, role } = order;
+  const { by, byOperator, accountId, role } = order;
   const email = normalEmail(order.email);
   const [person] = await tx.query(findPersonByEmail, [email]);
   const operator = role === 'operator';
   if (person !== undefined) {
     if (operator) throw new Refusal('already_exists', 'this person exists already; invite another address');
-    await setRole(tx, ids, { by, accountId, personId: person.id, role });
+    await setRole(tx, ids, { by, byOperator, accountId, personId: person.id, role });
     return null;
   }
   await tx.query(deleteExpiredInvitations);
@@ -250,17 +252,27 @@ export async function offerNewPassword(
 interface RoleChange {
   /** Null: whoever holds an operator token. */
   readonly by: string | null;
+  /** Whether they run the deployment. */
+  readonly byOperator: boolean;
   readonly accountId: string;
   readonly personId: string;
 }
 
-/** Gives a person another role in an account; ends with the person. Throws: Refusal `not_found`. Safe to repeat: yes. */
+/** Throws: Refusal `forbidden` when an account would have no owner any more; an operator may do that. */
+async function keepAnOwner(tx: Queryable, { byOperator, accountId, personId }: RoleChange): Promise<void> {
+  const owners = await tx.query(lockOwners, [accountId]);
+  if (byOperator || owners.length !== 1 || owners[0]?.person_id !== personId) return;
+  throw new Refusal('forbidden', 'the account would have no owner any more; make somebody else one first');
+}
+
+/** Gives a person another role in an account; ends with the person. Throws: Refusal `not_found`, `forbidden` for the last owner. Safe to repeat: yes. */
 export async function setRole(
   tx: Queryable,
   ids: Ids,
   order: RoleChange & { readonly role: AccountRole },
 ): Promise<PersonRow> {
   const { by, accountId, personId, role } = order;
+  if (role !== 'owner') await keepAnOwner(tx, order);
   const person = await lock(tx, personId);
   await tx.query(deleteInvitations, [accountId, false, person.email]);
   const [before] = await tx.query(findMembership, [personId, accountId]);
@@ -271,9 +283,11 @@ export async function setRole(
   return person;
 }
 
-/** Takes a person's role in an account away, with the links that would give one; ends with the person. Throws: Refusal `not_found`. */
+/** Takes a person's role in an account away, with the links that would give one; ends with the person. Throws: Refusal
+ * `not_found`, `forbidden` for the last owner. */
 export async function takeRole(tx: Queryable, ids: Ids, order: RoleChange): Promise<PersonRow> {
   const { by, accountId, personId } = order;
+  await keepAnOwner(tx, order);
   const person = await lock(tx, personId);
   const [gone] = await tx.query(deleteMembership, [personId, accountId]);
   if (gone === undefined) throw missingPerson();

@@ -74,6 +74,13 @@ export const deleteMembership = statement<{ readonly role: AccountRole }>(
   'delete from memberships where person_id = $1 and account_id = $2 returning role',
 );
 
+/** Holds the owners of an account, in a fixed order, so that two of them can not take the role from one another. Values: account id. */
+export const lockOwners = statement<{ readonly person_id: string }>(
+  'lock_owners',
+  `select person_id from memberships where account_id = $1 and role = 'owner'
+   order by person_id for no key update`,
+);
+
 /** Values: person id. */
 export const deleteMemberships = statement<never>(
   'delete_memberships',

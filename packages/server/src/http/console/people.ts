@@ -7,6 +7,7 @@ import {
   takeRole,
   withdrawInvitation,
 } from '../../authoring/people.ts';
+import type { Session } from '../../authoring/sessions.ts';
 import { listInvitations, listMembers } from '../../storage/people.ts';
 import {
   checkInvite,
@@ -32,6 +33,8 @@ interface OnePerson {
   Params: { person: string };
 }
 
+const doerOf = ({ person_id: by, operator: byOperator }: Session) => ({ by, byOperator });
+
 export function peopleRoutes(app: FastifyInstance, { db, ids }: ConsoleDeps): void {
   app.get<OfAccount>('/accounts/:account/people', async (request) => {
     const { account } = request.params;
@@ -46,8 +49,8 @@ export function peopleRoutes(app: FastifyInstance, { db, ids }: ConsoleDeps): vo
     requireRight(session, accountId, 'person.manage');
     const { email, role } = await readJson(request, checkInvite);
     if (role === 'operator') requireOperator(session);
-    const by = session.person_id;
-    const link = await db.transaction((tx) => invite(tx, ids, { by, accountId, email, role }));
+    const order = { ...doerOf(session), accountId, email, role };
+    const link = await db.transaction((tx) => invite(tx, ids, order));
     reply.code(201);
     return linkView(link);
   });
@@ -75,7 +78,7 @@ export function peopleRoutes(app: FastifyInstance, { db, ids }: ConsoleDeps): vo
     const { account: accountId, person: personId } = request.params;
     requireRight(session, accountId, 'person.manage');
     const { role } = await readJson(request, checkRole);
-    await db.transaction((tx) => setRole(tx, ids, { by: session.person_id, accountId, personId, role }));
+    await db.transaction((tx) => setRole(tx, ids, { ...doerOf(session), accountId, personId, role }));
     reply.code(204);
   });
 
@@ -83,7 +86,7 @@ export function peopleRoutes(app: FastifyInstance, { db, ids }: ConsoleDeps): vo
     const { session } = visitorOf(request);
     const { account: accountId, person: personId } = request.params;
     requireRight(session, accountId, 'person.manage');
-    await db.transaction((tx) => takeRole(tx, ids, { by: session.person_id, accountId, personId }));
+    await db.transaction((tx) => takeRole(tx, ids, { ...doerOf(session), accountId, personId }));
     reply.code(204);
   });
 

@@ -46,6 +46,7 @@ export const checkRole = checker(ChangeRoleRequest);
 
 /** No person does what is done with an operator token. */
 const by = null;
+const byOperator = true;
 
 export function peopleRoutes(app: FastifyInstance, { db, ids }: { db: Database; ids: Ids }): void {
   app.get<OfAccount>('/accounts/:account/people', async ({ params }) => {
@@ -56,7 +57,7 @@ export function peopleRoutes(app: FastifyInstance, { db, ids }: { db: Database; 
   app.post<OfAccount>('/accounts/:account/people', async (request, reply) => {
     const { email, role } = await readJson(request, checkInvite);
     const { id: accountId } = await getAccount(db, request.params.account);
-    const link = await db.transaction((tx) => invite(tx, ids, { by, accountId, email, role }));
+    const link = await db.transaction((tx) => invite(tx, ids, { by, byOperator, accountId, email, role }));
     reply.code(201);
     return linkView(link);
   });
@@ -78,13 +79,13 @@ export function peopleRoutes(app: FastifyInstance, { db, ids }: { db: Database; 
     const { role } = await readJson(request, checkRole);
     const { account, person: personId } = request.params;
     const { id: accountId } = await getAccount(db, account);
-    const order = { by, accountId, personId, role };
+    const order = { by, byOperator, accountId, personId, role };
     return personView(await db.transaction((tx) => setRole(tx, ids, order)), role);
   });
 
   app.post<Member>('/accounts/:account/people/:person/remove', async ({ params }) => {
     const { id: accountId } = await getAccount(db, params.account);
-    const order = { by, accountId, personId: params.person };
+    const order = { by, byOperator, accountId, personId: params.person };
     return personView(await db.transaction((tx) => takeRole(tx, ids, order)), null);
   });
 

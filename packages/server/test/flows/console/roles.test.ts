@@ -317,6 +317,23 @@ describe.each(databases)('what a role may do in the console on %s', (kind) => {
     expect((await person.send('GET', `/goals/${goal.id}`)).status).toBe(404);
   });
 
+  test('an account keeps an owner, unless an operator takes the role', async () => {
+    const place = async (who: Visitor, accountId: string) =>
+      `/accounts/${accountId}/people/${(await who.get<ConsoleSession>('/session')).person.id}`;
+    const email = 'sole@example.org';
+    const sole = await service.person('viewer', email);
+    const { otherAccountId } = service;
+    await people.operator.send('POST', `/accounts/${otherAccountId}/people`, { email, role: 'owner' });
+    const own = await place(sole, otherAccountId);
+    expect((await sole.send('DELETE', own)).status).toBe(403);
+    expect((await sole.send('PUT', own, { role: 'viewer' })).status).toBe(403);
+    const again = { email, role: 'author' };
+    expect((await sole.send('POST', `/accounts/${otherAccountId}/people`, again)).status).toBe(403);
+    expect((await people.operator.send('PUT', own, { role: 'viewer' })).status).toBe(204);
+    const second = await service.person('owner', 'second-owner@example.org');
+    expect((await second.send('DELETE', await place(second, service.accountId))).status).toBe(204);
+  });
+
   test('who is there already gets the role without a link', async () => {
     await service.person('viewer', 'known@example.org');
     const again = await people.owner.send('POST', `/accounts/${service.accountId}/people`, {
