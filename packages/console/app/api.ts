@@ -1,3 +1,5 @@
+import type { OperatorList } from '@trunkcall/contract';
+
 /** How pages ask the server. Every refusal is an `ApiError`; what changes something carries the console's mark. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -70,6 +72,21 @@ function unreachable(): never {
 }
 
 export const read = <T>(path: string): Promise<T> => ask<T>('GET', path);
+
+/** More items than these are not chosen from. */
+const mostRead = 2_000;
+
+/** All of a list, page by page. */
+export async function readAll<T>(path: string): Promise<T[]> {
+  const items: T[] = [];
+  for (let after: string | null = null; items.length < mostRead;) {
+    const page: OperatorList<T> = await read(`${path}${query({ limit: '100', after })}`);
+    items.push(...page.data);
+    after = page.next_cursor;
+    if (after === null) break;
+  }
+  return items;
+}
 
 /** Whether the one who asks may not see it, or not any more: what an earlier answer said must not be shown either. */
 export const isRefused = (error: unknown): boolean =>

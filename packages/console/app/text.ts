@@ -418,6 +418,8 @@ export const text = {
     you: 'you',
     roleOf: (name: string) => `Role of ${name}`,
     remove: 'Take out of this account',
+    ownTitle: 'Change your own role?',
+    ownText: 'You lose rights in this account at once, and only another owner can give them back.',
     expel: 'Remove from the deployment',
     reset: 'Link to a new password',
     inviteTitle: 'Invite somebody',

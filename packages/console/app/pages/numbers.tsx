@@ -11,9 +11,10 @@ import type {
 } from '@trunkcall/contract';
 import { useState, type ReactNode } from 'react';
 import { Link } from 'react-router';
-import { ask, read } from '../api.ts';
+import { ask, read, readAll } from '../api.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Dialog, DialogForm } from '../parts/dialog.tsx';
+import { SavedChoice } from '../parts/saved-choice.tsx';
 import { Empty, Failure, Loaded, Page, Scroll, State } from '../parts/page.tsx';
 import { useAccount, useMay, usePlace } from '../session.tsx';
 import { show, text } from '../text.ts';
@@ -64,7 +65,7 @@ function NumberTable({ numbers }: { readonly numbers: readonly OperatorNumber[] 
   const [rung, setRung] = useState<RungNumber | null>(null);
   const goals = useQuery({
     queryKey: ['goals', id, 'all'],
-    queryFn: () => read<OperatorList<ConsoleGoal>>(`/accounts/${id}/goals?limit=100`),
+    queryFn: () => readAll<ConsoleGoal>(`/accounts/${id}/goals`),
   });
   return (
     <>
@@ -98,7 +99,7 @@ function NumberTable({ numbers }: { readonly numbers: readonly OperatorNumber[] 
                   {number.is_default && <State tone="good">{words.isDefault}</State>}
                 </Table.Td>
                 <Table.Td miw={180}>
-                  <Answering number={number} goals={goals.data?.data ?? []} />
+                  <Answering number={number} goals={goals.data ?? []} />
                 </Table.Td>
                 <Table.Td>{refusedOf(number)}</Table.Td>
                 {mayAssign && (
@@ -154,15 +155,17 @@ function Answering({ number, goals }: AnsweringProps) {
   const choices = goals.filter(({ id, state }) => state !== 'retired' || id === answering);
   return (
     <Stack gap="xs" miw={180}>
-      <NativeSelect
-        aria-label={words.answersOf(number.phone)}
-        disabled={assign.isPending}
+      <SavedChoice
+        label={words.answersOf(number.phone)}
         value={answering ?? ''}
-        data={[
+        saving={assign.isPending}
+        options={[
           { value: '', label: words.nobody },
           ...choices.map(({ id, title }) => ({ value: id, label: title })),
+          // Whatever is loaded: who answers now is never shown as nobody.
+          ...(answering === null || known !== undefined ? [] : [{ value: answering, label: answering }]),
         ]}
-        onChange={(event) => assign.mutate(event.currentTarget.value)}
+        onSave={(goal) => assign.mutate(goal)}
       />
       {known !== undefined && known.state !== 'active' && (
         <State tone="warn">{words.notActive(text.goals.states[known.state])}</State>
@@ -208,7 +211,7 @@ function Actions({ number, onRung }: ActionsProps) {
   );
   return (
     <>
-      <Group gap="xs" miw={230}>
+      <Group gap="xs" miw={200}>
         {session.environment === 'test' && action(words.ring, () => ring.mutate(), ring.isPending)}
         {action(words.edit, edit.open)}
         {operator &&

@@ -13,6 +13,7 @@ import { ask, read } from '../api.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Dialog, DialogForm } from '../parts/dialog.tsx';
 import { Failure, Loaded, Page, Scroll } from '../parts/page.tsx';
+import { SavedChoice } from '../parts/saved-choice.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { useAccount, usePlace } from '../session.tsx';
 import { show, text } from '../text.ts';
@@ -133,11 +134,13 @@ function PersonRow({ person }: { readonly person: OperatorPerson }) {
     mutationFn: () => ask<PersonLink>('POST', `/people/${person.id}/password-link`),
     gcTime: 0,
   });
+  const [leaving, { open: leave, close: stay }] = useDisclosure();
   const [expelling, { open, close }] = useDisclosure();
   const expel = async () => {
     await ask('DELETE', `/people/${person.id}`);
     await refresh();
   };
+  const [ownRole, setOwnRole] = useState<string | null>(null);
   const isYou = person.id === session.person.id;
   const error = setRole.error ?? takeOut.error ?? reset.error;
   return (
@@ -155,12 +158,12 @@ function PersonRow({ person }: { readonly person: OperatorPerson }) {
         {person.operator ? (
           text.roles.operator
         ) : (
-          <NativeSelect
-            aria-label={words.roleOf(person.name)}
+          <SavedChoice
+            label={words.roleOf(person.name)}
             value={person.role ?? 'viewer'}
-            disabled={setRole.isPending}
-            data={accountRoles.map((role) => ({ value: role, label: text.roles[role] }))}
-            onChange={(event) => setRole.mutate(event.currentTarget.value)}
+            saving={setRole.isPending}
+            options={accountRoles.map((role) => ({ value: role, label: text.roles[role] }))}
+            onSave={(role) => (isYou ? setOwnRole(role) : setRole.mutate(role))}
           />
         )}
         {error !== null && <Failure error={error} />}
@@ -174,12 +177,32 @@ function PersonRow({ person }: { readonly person: OperatorPerson }) {
             </Button>
           </Menu.Target>
           <Menu.Dropdown>
-            {person.role !== null && <Menu.Item onClick={() => takeOut.mutate()}>{words.remove}</Menu.Item>}
+            {person.role !== null && (
+              <Menu.Item onClick={() => (isYou ? leave() : takeOut.mutate())}>{words.remove}</Menu.Item>
+            )}
             {session.person.operator && <Menu.Item onClick={() => reset.mutate()}>{words.reset}</Menu.Item>}
             {session.person.operator && <Menu.Item onClick={open}>{words.expel}</Menu.Item>}
           </Menu.Dropdown>
         </Menu>
         {reset.data !== undefined && <LinkShown link={reset.data} onClose={() => reset.reset()} />}
+        {ownRole !== null && (
+          <Confirm
+            title={words.ownTitle}
+            about={words.ownText}
+            submit={text.common.save}
+            onClose={() => setOwnRole(null)}
+            onConfirm={() => setRole.mutateAsync(ownRole)}
+          />
+        )}
+        {leaving && (
+          <Confirm
+            title={words.ownTitle}
+            about={words.ownText}
+            submit={words.remove}
+            onClose={stay}
+            onConfirm={() => takeOut.mutateAsync()}
+          />
+        )}
         {expelling && (
           <Confirm
             title={words.expelTitle(person.name)}

@@ -1,8 +1,8 @@
 import { Anchor, Button, Group, SimpleGrid, Table, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { ConsoleGoal, ConsoleRun, OperatorList } from '@trunkcall/contract';
+import type { ConsoleGoal, ConsoleRun } from '@trunkcall/contract';
 import { Link } from 'react-router';
-import { query, read } from '../api.ts';
+import { query, readAll } from '../api.ts';
 import { Choice, TimeField, useFilters, utc, type Filters } from '../parts/filters.tsx';
 import { Empty, Loaded, Page, Scroll, State } from '../parts/page.tsx';
 import { usePages } from '../parts/pages.ts';
@@ -52,9 +52,9 @@ function RunFilters({ filters: chosen }: { readonly filters: Filters<Filter> }) 
   const { id } = useAccount();
   const goals = useQuery({
     queryKey: ['goals', id, 'all'],
-    queryFn: () => read<OperatorList<ConsoleGoal>>(`/accounts/${id}/goals?limit=100`),
+    queryFn: () => readAll<ConsoleGoal>(`/accounts/${id}/goals`),
   });
-  const titles = (goals.data?.data ?? []).map((goal) => [goal.id, goal.title] as const);
+  const titles = (goals.data ?? []).map((goal) => [goal.id, goal.title] as const);
   return (
     <SimpleGrid cols={{ base: 2, md: 4 }}>
       <Choice filters={chosen} name="goal" label={words.goal} options={titles} />
