@@ -34,7 +34,7 @@ export interface Tab {
 /** A tab of its own: nothing is shared with others. */
 export async function openTab(browser: Browser, baseURL: string): Promise<Tab> {
   const context = await browser.newContext({ baseURL, viewport: sizes.desk, reducedMotion: 'reduce' });
-  context.setDefaultTimeout(5_000);
+  context.setDefaultTimeout(20_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));

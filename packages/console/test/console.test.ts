@@ -246,7 +246,6 @@ describe.skipIf(missing)('the console in a browser', () => {
     await other.getByLabel('Title').fill('Theirs');
     await other.getByRole('status').getByText('Saved', { exact: true }).waitFor();
     await page.getByLabel('Title').fill('Mine');
-    await button('Publish…').click();
     await page.getByText('Somebody else changed this draft').waitFor();
     expect(await button('Publish…').isDisabled()).toBe(true);
     await button('Load theirs').click();
@@ -343,8 +342,10 @@ describe.skipIf(missing)('the console in a browser', () => {
     await page.getByText('Refused: no active Goal answers this number.').waitFor();
     const answers = page.getByRole('combobox', { name: 'Who answers +12025550142' });
     await answers.selectOption(service.credentials.goals['confirm-delivery'] ?? '');
+    await button('Save').click();
     await page.getByText('nobody gives when a call comes in').waitFor();
     await answers.selectOption(answering);
+    await button('Save').click();
     await page.getByText('nobody gives when a call comes in').waitFor({ state: 'detached' });
     await button('Show to callees: +12025550142').click();
     await page.getByText('shown to callees').waitFor();

@@ -194,6 +194,8 @@ export interface ConsoleRunDetail extends OperatorRunDetail {
   readonly recording: { readonly seconds: number } | null;
   /** Whether somebody could listen in, as the process that was asked sees it. Never `full`. */
   readonly listening: Listening;
+  /** Newest first; only a Run of a call that came in has some. */
+  readonly deliveries: readonly OperatorDelivery[];
   readonly result_schema: ResultSchema;
   readonly input_schema: InputSchema;
 }

@@ -83,7 +83,7 @@ export const OperatorDelivery = Type.Object(
     account_id: Type.String(),
     event_id: Type.String(),
     type: Type.String({ description: 'A `WebhookType`, or `webhook.test`.' }),
-    call_id: nullable(Type.String()),
+    call_id: nullable(Type.String(), 'The call, or the Run, that it tells of; null for a test event.'),
     webhook_id: nullable(Type.String(), 'Null: the URL came with the call.'),
     url: Type.String(),
     state: enumeration(deliveryStates),

@@ -10,7 +10,7 @@ import { Recipients } from '../call/recipients.tsx';
 import { SchemaResult } from '../call/schema-result.tsx';
 import { callFailureText } from '../call/words.ts';
 import { Confirm } from '../parts/confirm.tsx';
-import { DeliveryTable } from '../parts/delivery-table.tsx';
+import { Deliveries } from '../parts/delivery-table.tsx';
 import { Loaded, Page, State } from '../parts/page.tsx';
 import { Command, Part, Values, Verbatim } from '../parts/section.tsx';
 import { curlOf } from '../parts/shell-command.ts';
@@ -80,13 +80,7 @@ function CallPage({ call }: { readonly call: ConsoleCallDetail }) {
             </Part>
           )}
           {view.object === 'call_task' && <Conclusion task={view} over={over} />}
-          <Part title={words.deliveries}>
-            {call.deliveries.length === 0 ? (
-              <Text c="dimmed">{words.noDeliveries}</Text>
-            ) : (
-              <DeliveryTable deliveries={call.deliveries} label={words.deliveries} />
-            )}
-          </Part>
+          <Deliveries of={call.deliveries} />
           <Part title={words.metadata}>
             <Verbatim label={words.metadata}>{JSON.stringify(view.metadata, null, 2)}</Verbatim>
           </Part>

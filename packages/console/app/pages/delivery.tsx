@@ -1,6 +1,6 @@
 import { Anchor, Button, Code, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { ConsoleDeliveryDetail, InboundWebhookBody, OperatorDeliveryTry } from '@trunkcall/contract';
+import type { ConsoleDeliveryDetail, OperatorDeliveryTry } from '@trunkcall/contract';
 import { useState, type ReactNode } from 'react';
 import { Link, useParams } from 'react-router';
 import { ask, read } from '../api.ts';
@@ -66,22 +66,14 @@ function factsOf(delivery: ConsoleDeliveryDetail): Record<string, ReactNode> {
 }
 
 /** What the event tells of: a call, the Run of a call that came in, or nothing. */
-function Told({ delivery: { type, call_id: call, body } }: { readonly delivery: ConsoleDeliveryDetail }) {
-  const run = type === 'inbound.completed' ? runOf(body) : null;
-  if (call === null && run === null) return words.test;
+function Told({ delivery: { type, call_id: id } }: { readonly delivery: ConsoleDeliveryDetail }) {
+  if (id === null) return words.test;
+  const page = type === 'inbound.completed' ? 'runs' : 'calls';
   return (
-    <Anchor component={Link} to={call === null ? `/runs/${run}` : `/calls/${call}`} underline="always">
-      {call ?? run}
+    <Anchor component={Link} to={`/${page}/${id}`} underline="always">
+      {id}
     </Anchor>
   );
-}
-
-function runOf(body: string): string | null {
-  try {
-    return (JSON.parse(body) as InboundWebhookBody).data.id;
-  } catch {
-    return null;
-  }
 }
 
 function Replay({ delivery }: { readonly delivery: ConsoleDeliveryDetail }) {

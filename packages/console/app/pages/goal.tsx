@@ -16,7 +16,7 @@ import { Versions } from '../goal/versions.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { GoalState } from '../parts/goal-state.tsx';
 import { Failure, Loaded, Page, State } from '../parts/page.tsx';
-import { useMay } from '../session.tsx';
+import { useAccountOf, useMay } from '../session.tsx';
 import { text } from '../text.ts';
 
 const { goal: words } = text;
@@ -43,6 +43,7 @@ export default function Goal() {
 }
 
 function GoalPage({ goal, onReload }: { readonly goal: ConsoleGoalDetail; readonly onReload: () => void }) {
+  useAccountOf(goal.account_id);
   const state = useDraft(goal);
   const mayWrite = useMay('goal.write', goal.account_id);
   const mayPublish = useMay('goal.publish', goal.account_id);

@@ -5,6 +5,7 @@ import { useCallback, useRef, useState } from 'react';
 import { Link, useParams } from 'react-router';
 import { ask, read } from '../api.ts';
 import { Confirm } from '../parts/confirm.tsx';
+import { Deliveries } from '../parts/delivery-table.tsx';
 import { Loaded, Page, State } from '../parts/page.tsx';
 import { isDrawing, RunOutcome } from '../parts/run-state.tsx';
 import { Command, Part, shownValue, Values } from '../parts/section.tsx';
@@ -107,10 +108,12 @@ function RunPage({ run }: { readonly run: ConsoleRunDetail }) {
               empty={words.noVariables}
             />
           </Part>
-          {run.direction === 'outbound' && (
+          {run.direction === 'outbound' ? (
             <Part title={words.curl}>
               <Curl run={run} />
             </Part>
+          ) : (
+            <Deliveries of={run.deliveries} />
           )}
           <Part title={words.ids}>
             <Values values={idsOf(run)} />

@@ -1,10 +1,11 @@
-import { Anchor, Code, Table } from '@mantine/core';
+import { Anchor, Code, Table, Text } from '@mantine/core';
 import type { DeliveryState, OperatorDelivery } from '@trunkcall/contract';
 import { Link } from 'react-router';
 import { show, text } from '../text.ts';
 import { Scroll, State, type Tone } from './page.tsx';
+import { Part } from './section.tsx';
 
-const { webhooks: words } = text;
+const { webhooks: words, call } = text;
 
 const tones: Readonly<Record<DeliveryState, Tone>> = {
   pending: 'busy',
@@ -20,6 +21,19 @@ export function DeliveryStateMark({ state }: { readonly state: DeliveryState }) 
 /** What the receiver said last, or why it said nothing. */
 export const lastAnswer = ({ last_status: status, last_error: error }: OperatorDelivery): string =>
   status === null ? (error ?? '–') : String(status);
+
+/** What was told of a call or a Run, and to whom. */
+export function Deliveries({ of }: { readonly of: readonly OperatorDelivery[] }) {
+  return (
+    <Part title={call.deliveries}>
+      {of.length === 0 ? (
+        <Text c="dimmed">{call.noDeliveries}</Text>
+      ) : (
+        <DeliveryTable deliveries={of} label={call.deliveries} />
+      )}
+    </Part>
+  );
+}
 
 export function DeliveryTable({
   deliveries,

@@ -24,5 +24,6 @@ export async function publishInboundRun(
     created_at: new Date(deps.clock.now()).toISOString(),
     data: { ...goalRunView(run), direction: 'inbound', to: run.line, from: run.phone },
   };
-  await tx.query(enqueueWebhooks, [body.id, run.account_id, null, body.type, JSON.stringify(body), null]);
+  const values = [body.id, run.account_id, body.data.id, body.type, JSON.stringify(body), null];
+  await tx.query(enqueueWebhooks, values);
 }

@@ -59,7 +59,7 @@ export const listDeliveriesOfAccount = statement<DeliveryRow>(
    order by e.id desc, d.id desc limit $3`,
 );
 
-/** The same of one call. Values: as above, call id. */
+/** The same of one call, or Run. Values: as above, call id or public id of the Run. */
 export const listDeliveriesOfCall = statement<DeliveryRow>(
   'list_webhook_deliveries_of_call',
   `select ${columns} from webhook_deliveries d ${eventOfDelivery} where d.call_id = $4 and ${newestFirst}`,

@@ -37,7 +37,7 @@ const deliveryId = (eventId: string, receiver: string): string =>
  * Publishes an event: once, whatever is repeated, to every enabled endpoint of the account that wants its type and to
  * the URL that came with the call. Deliveries to URLs share a lane by account and origin.
  *
- * Values: event id, account id, call id, type, body, URL or null.
+ * Values: event id, account id, id of the call (of a Run its public one), type, body, URL or null.
  */
 export const enqueueWebhooks = statement<never>(
   'enqueue_webhooks',

@@ -11,6 +11,7 @@ import type { Session } from '../../authoring/sessions.ts';
 import { Refusal } from '../../platform/refusal.ts';
 import type { Note } from '../../publication/endpoints.ts';
 import { findCall } from '../../storage/call-views.ts';
+import { findRunContent } from '../../storage/console-views.ts';
 import {
   listDeliveriesOfAccount,
   listDeliveriesOfCall,
@@ -144,8 +145,11 @@ export function webhookRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
       return db.query(listDeliveriesOfEndpoint, [...values, webhook]);
     }
     if (call === undefined) return db.query(listDeliveriesOfAccount, [...values, accountId]);
-    const [found] = isId('call', call) ? await db.query(findCall, [call]) : [];
-    if (found?.account_id !== accountId) throw new Refusal('not_found', 'there is no call with this id');
+    const [found] = isId('grun', call)
+      ? await db.query(findRunContent, [call])
+      : await db.query(findCall, [call]);
+    if (found?.account_id !== accountId)
+      throw new Refusal('not_found', 'there is no call or Run with this id');
     return db.query(listDeliveriesOfCall, [...values, call]);
   }
 

@@ -142,7 +142,8 @@ function readDeliveries(
     return db.query(listDeliveriesOfEndpoint, [...values, webhook]);
   }
   if (call === undefined) return db.query(listDeliveries, values);
-  if (!isId('call', call)) throw new Refusal('invalid_request', 'call must be a call id');
+  if (!isId('call', call) && !isId('grun', call))
+    throw new Refusal('invalid_request', 'call must be the id of a call or a Run');
   return db.query(listDeliveriesOfCall, [...values, call]);
 }
 
