@@ -9,18 +9,11 @@
  * `publish`, `unpublish`, `hide` and `list_publicly` also change the draft, the published pointer or the
  * listing; whether they may is decided here.
  */
+import { goalActions } from '@trunkcall/contract';
+
 export type GoalState = 'draft' | 'active' | 'paused' | 'retired';
 
-export const goalCommands = [
-  'apply',
-  'publish',
-  'unpublish',
-  'pause',
-  'resume',
-  'retire',
-  'hide',
-  'list_publicly',
-] as const;
+export const goalCommands = ['apply', ...goalActions] as const;
 export type GoalCommand = (typeof goalCommands)[number];
 
 export type GoalStep =
