@@ -12,8 +12,8 @@ const listsEveryMs = 1_500;
 const shown = {
   runs: { one: 'run', lists: ['runs', 'overview'] },
   calls: { one: 'call', lists: ['calls', 'overview'] },
-  // An endpoint may have been disabled; the page of a call lists its deliveries.
-  deliveries: { one: 'delivery', lists: ['deliveries', 'webhooks', 'call'] },
+  // An endpoint may have been disabled; the pages of a call and a Run list their deliveries.
+  deliveries: { one: 'delivery', lists: ['deliveries', 'webhooks', 'call', 'run'] },
   system: { one: 'system', lists: ['system', 'trunks', 'overview'] },
 } as const;
 const prolongEveryMs = 10 * 60_000;

@@ -128,7 +128,7 @@ const webhooks: Json = {
       summary: 'List webhook deliveries, newest first',
       parameters: [
         query('webhook', 'Id of the endpoint; not together with `call`.'),
-        query('call', 'Id of the call.'),
+        query('call', 'Id of the call, or of the Run.'),
         query('state', 'Only those.', { type: 'string', enum: [...deliveryStates] }),
         ...page,
       ],

@@ -102,7 +102,7 @@ function deliveryCommands(group: Command, { connect, report }: Context): void {
     .command('deliveries')
     .description('list the newest deliveries')
     .option('--webhook <webhook_id>', 'only those to one endpoint')
-    .option('--call <call_id>', 'only those of one call')
+    .option('--call <call_id>', 'only those of one call or Run')
     .addOption(new Option('--state <state>', 'only those in one state').choices(deliveryStates))
     .action(async (options: DeliveriesOptions) => {
       const client = await connect();

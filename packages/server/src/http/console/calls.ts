@@ -13,16 +13,14 @@ import { Refusal } from '../../platform/refusal.ts';
 import type { CallRow } from '../../storage/call-views.ts';
 import { listAccountCalls, type ConsoleCallRow } from '../../storage/console-calls.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { listDeliveriesOfCall } from '../../storage/delivery-views.ts';
 import { callDetail, callView, getCall } from '../operator/calls.ts';
 import { pageOf, readPage } from '../operator/page.ts';
-import { deliveryView } from '../operator/webhooks.ts';
 import { queryParameters } from '../query.ts';
 import { requireRight } from './access.ts';
 import { readTime, refuseUnknown } from './filters.ts';
 import type { ConsoleDeps } from './routes.ts';
 import { visitorOf } from './visitor.ts';
-import { urlFor, urlShown } from './webhooks.ts';
+import { deliveriesOf, urlShown } from './webhooks.ts';
 
 interface OneCall {
   Params: { call: string };
@@ -30,7 +28,6 @@ interface OneCall {
 
 const kinds: readonly OperatorCall['kind'][] = ['task', 'one_shot'];
 const filters = ['kind', 'status', 'since', 'until', 'after', 'limit'] as const;
-const maxDeliveries = 100;
 
 export function callRoutes(app: FastifyInstance, { db, ids, stopCall }: ConsoleDeps): void {
   app.get<{ Params: { account: string } }>('/accounts/:account/calls', async (request) => {
@@ -53,13 +50,12 @@ export function callRoutes(app: FastifyInstance, { db, ids, stopCall }: ConsoleD
     const { session } = visitorOf(request);
     const call = await readCall(db, session, request.params.call, 'account.read');
     const { result_schema, recipient_result_schema, webhook_url } = call;
-    const deliveries = await db.query(listDeliveriesOfCall, [null, null, maxDeliveries, call.id]);
     return {
       ...(await callDetail(db, call)),
       result_schema,
       recipient_result_schema,
       webhook_url: webhook_url === null ? null : urlShown(session, call.account_id, webhook_url),
-      deliveries: deliveries.map(deliveryView).map(urlFor(session)),
+      deliveries: await deliveriesOf(db, session, call.id),
     };
   });
 

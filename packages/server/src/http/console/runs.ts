@@ -12,11 +12,9 @@ import { recordChange } from '../../authoring/audit.ts';
 import { Refusal } from '../../platform/refusal.ts';
 import { listAccountRuns, listAccountRunsOfGoal, type ConsoleRunRow } from '../../storage/console-views.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { listDeliveriesOfCall } from '../../storage/delivery-views.ts';
 import { pageOf, readPage } from '../operator/page.ts';
 import { detailView, findRun } from '../operator/runs.ts';
 import { runView } from '../operator/views.ts';
-import { deliveryView } from '../operator/webhooks.ts';
 import { queryParameters } from '../query.ts';
 import { findRecording, secondsOf } from '../recording-file.ts';
 import { requireRight } from './access.ts';
@@ -25,9 +23,7 @@ import { listeningOf } from './listen.ts';
 import { readRun } from './read-run.ts';
 import type { ConsoleDeps } from './routes.ts';
 import { visitorOf } from './visitor.ts';
-import { urlFor } from './webhooks.ts';
-
-const maxDeliveries = 100;
+import { deliveriesOf } from './webhooks.ts';
 
 interface OneRun {
   /** The public id. */
@@ -84,8 +80,7 @@ export function runRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     const file = run.completed_at === null ? null : await findRecording(recordings, run.attempt_id);
     const recording = file === null ? null : { seconds: secondsOf(file) };
     const { listening } = await listeningOf(deps, { id, content });
-    const sent = await db.query(listDeliveriesOfCall, [null, null, maxDeliveries, request.params.run]);
-    const deliveries = sent.map(deliveryView).map(urlFor(session));
+    const deliveries = await deliveriesOf(db, session, request.params.run);
     const shown = { title, result_schema, input_schema, recording, listening, deliveries };
     return { ...(await detailView(db, run)), ...shown };
   });

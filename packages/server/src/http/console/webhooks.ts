@@ -3,6 +3,7 @@ import {
   ConsoleWebhookRequest,
   isId,
   type ConsoleDeliveryDetail,
+  type OperatorDelivery,
   type OperatorWebhook,
 } from '@trunkcall/contract';
 import type { FastifyInstance } from 'fastify';
@@ -18,6 +19,7 @@ import {
   listDeliveriesOfEndpoint,
   type DeliveryRow,
 } from '../../storage/delivery-views.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { listEndpointsOfAccount, type EndpointRow } from '../../storage/webhooks.ts';
 import { pageOf, readPage, type Page } from '../operator/page.ts';
 import { checker, readJson } from '../operator/sent.ts';
@@ -41,12 +43,18 @@ const wholeNumber = /\+[1-9]\d{6,14}/g;
 const checkCreate = checker(ConsoleWebhookRequest);
 
 /** Shows a receiver's URL as the person may see it: its path can be a secret, which is for those who manage it. */
-export const urlFor =
+const urlFor =
   (session: Session) =>
   <Shown extends { readonly account_id: string; readonly url: string }>(shown: Shown): Shown => ({
     ...shown,
     url: urlShown(session, shown.account_id, shown.url),
   });
+
+/** What was told of a call, or of a Run by its public id, newest first; the newest hundred. */
+export async function deliveriesOf(db: Queryable, session: Session, id: string): Promise<OperatorDelivery[]> {
+  const rows = await db.query(listDeliveriesOfCall, [null, null, 100, id]);
+  return rows.map(deliveryView).map(urlFor(session));
+}
 
 export function urlShown(session: Session, accountId: string, url: string): string {
   if (hasRight(session, accountId, 'webhook.manage')) return url;

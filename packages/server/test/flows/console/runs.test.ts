@@ -12,6 +12,7 @@ import { Trunkcall } from '@trunkcall/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { statement } from '../../../src/storage/database.ts';
+import { enqueueWebhooks } from '../../../src/storage/webhooks.ts';
 import { databases } from '../../kit/database.ts';
 import { goalFile, publishGoal } from '../../kit/fixtures.ts';
 import { ids, startConsole, type ConsoleService, type Visitor } from './service.ts';
@@ -163,6 +164,18 @@ describe.each(databases)('runs in the console on %s', (kind) => {
     await until(own.id);
     expect(text).not.toContain(theirs);
     await reader?.cancel();
+  });
+
+  test('what was told of a Run stands on its page, and is found by its id', async () => {
+    const { id } = await start(goalId, '+12025550100');
+    const sent = [ids.next('evt'), service.accountId, id, 'inbound.completed', '{}', 'https://own.example/'];
+    await service.database.db.query(enqueueWebhooks, sent);
+    const { deliveries } = await viewer.get<ConsoleRunDetail>(`/runs/${id}`);
+    expect(deliveries).toMatchObject([{ call_id: id, type: 'inbound.completed', state: 'pending' }]);
+    const found = (run: string) =>
+      viewer.send('GET', `/accounts/${service.accountId}/webhook_deliveries?call=${run}`);
+    expect(await (await found(id)).json()).toMatchObject({ data: deliveries });
+    expect((await found(ids.next('grun'))).status).toBe(404);
   });
 });
 
